@@ -1,0 +1,1 @@
+//! Stand-ins for tests and demos: a scripted Claude Code CLI and a scripted Messages API.
