@@ -1,1 +1,4 @@
 //! The Claude Agent SDK for Rust.
+
+pub mod framing;
+pub mod line;
