@@ -1,1 +1,3 @@
 //! Stand-ins for tests and demos: a scripted Claude Code CLI and a scripted Messages API.
+
+pub mod script;
