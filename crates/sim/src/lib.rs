@@ -1,3 +1,4 @@
 //! Stand-ins for tests and demos: a scripted Claude Code CLI and a scripted Messages API.
 
+pub mod api;
 pub mod script;
