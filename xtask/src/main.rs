@@ -1,2 +1,96 @@
-//! The project's own commands.
-fn main() {}
+//! The project's own commands: `cargo xtask <command>`.
+//!
+//! This file names the commands and hands over; each has a module of its own. Everything that builds, checks or
+//! runs the project is here, in Rust, so that a machine with Rust and Node needs no other tool.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand};
+
+mod advice;
+mod command;
+mod descendants;
+mod fuzz;
+mod progress;
+mod setup;
+mod steps;
+mod tidy;
+mod up;
+mod workspace;
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo xtask",
+    bin_name = "cargo xtask",
+    about = "The project's own commands"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Set up, build, and start a conversation in the terminal
+    Up {
+        /// Let the simulator answer even when a real `claude` is installed
+        #[arg(long)]
+        sim: bool,
+        /// Passed on to `estelle chat`
+        #[arg(last = true)]
+        chat: Vec<OsString>,
+    },
+    /// Set up, then run all checks and tests
+    Test {
+        /// A step or a group of steps to run alone; may be given several times
+        #[arg(long, value_name = "STEP")]
+        only: Vec<String>,
+        /// Show the steps and their groups
+        #[arg(long)]
+        list: bool,
+    },
+    /// Exactly what CI runs: all steps of `test`
+    Ci,
+    /// Check crate edges, module docs, sizes, names and texts
+    Tidy,
+    /// Run every fuzz target
+    Fuzz {
+        /// Time for each target
+        #[arg(long, default_value_t = 30)]
+        seconds: u64,
+    },
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().task {
+        Task::Up { sim: true, chat } => up::run(up::Agent::Simulator, &chat),
+        Task::Up { sim: false, chat } => up::run(up::Agent::Best, &chat),
+        Task::Test { list: true, .. } => {
+            steps::list();
+            Ok(())
+        }
+        Task::Test { only, list: false } => steps::run(&only),
+        Task::Ci => steps::run(&[]),
+        Task::Tidy => tidy::run(),
+        Task::Fuzz { seconds } => run_fuzz(seconds),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run_fuzz(seconds: u64) -> anyhow::Result<()> {
+    let mut progress = progress::Progress::new(1);
+    let what = format!(
+        "each fuzz target for {} s",
+        Duration::from_secs(seconds).as_secs()
+    );
+    progress.step("fuzz", &what, |watch| fuzz::run(seconds, watch));
+    progress.finish()
+}

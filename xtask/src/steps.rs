@@ -1,0 +1,258 @@
+//! The steps of `cargo xtask test`, in the order in which they run, and the choice among them.
+//!
+//! A step names the tools it needs, so that running one alone installs no more than that. The steps go on after
+//! a failure: one run tells everything that is wrong.
+
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+
+use crate::command::{self, Watch};
+use crate::progress::Progress;
+use crate::setup::{Cache, Plan, Tool, Tools};
+use crate::{fuzz, tidy, workspace};
+
+/// A cold build of everything on two cores takes several minutes.
+const BUILD_LIMIT: Duration = Duration::from_mins(30);
+const TEST_LIMIT: Duration = Duration::from_mins(30);
+/// Time for each fuzz target; long enough to cover the paths of a reader.
+const FUZZ_SECONDS: u64 = 30;
+
+/// One check of the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Fmt,
+    Tidy,
+    Clippy,
+    Build,
+    Tests,
+    DocTests,
+    Docs,
+    Fuzz,
+}
+
+/// All steps. Cheap ones come first, so that a slip shows within seconds.
+const ALL: [Step; 8] = [
+    Step::Fmt,
+    Step::Tidy,
+    Step::Clippy,
+    Step::Build,
+    Step::Tests,
+    Step::DocTests,
+    Step::Docs,
+    Step::Fuzz,
+];
+
+impl Step {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Fmt => "fmt",
+            Self::Tidy => "tidy",
+            Self::Clippy => "clippy",
+            Self::Build => "build",
+            Self::Tests => "tests",
+            Self::DocTests => "doc-tests",
+            Self::Docs => "docs",
+            Self::Fuzz => "fuzz",
+        }
+    }
+
+    /// The name under which `--only` takes several steps at once.
+    fn group(self) -> &'static str {
+        match self {
+            Self::Fmt | Self::Tidy => "quick",
+            Self::Clippy | Self::Build | Self::Tests | Self::DocTests | Self::Docs => "rust",
+            Self::Fuzz => "fuzz",
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::Fmt => "the code is formatted",
+            Self::Tidy => "crate edges, module docs, sizes, names, texts",
+            Self::Clippy => "no warning from compiler and lints",
+            Self::Build => "all programs build",
+            Self::Tests => "unit and integration tests, with the simulator and both real CLIs",
+            Self::DocTests => "examples in the documentation run",
+            Self::Docs => "the documentation builds without warning",
+            Self::Fuzz => "each fuzz target for 30 s",
+        }
+    }
+
+    fn needs(self) -> &'static [Tool] {
+        match self {
+            Self::Tests => &[Tool::OldestClaude, Tool::NewestClaude, Tool::Nextest],
+            Self::Fmt
+            | Self::Tidy
+            | Self::Clippy
+            | Self::Build
+            | Self::DocTests
+            | Self::Docs
+            | Self::Fuzz => &[],
+        }
+    }
+
+    fn run(self, tools: &Tools, watch: Watch<'_>) -> anyhow::Result<()> {
+        match self {
+            Self::Fmt => cargo(&["fmt", "--all", "--check"], watch),
+            Self::Tidy => tidy::run(),
+            Self::Clippy => {
+                let args = [
+                    "clippy",
+                    "--workspace",
+                    "--all-targets",
+                    "--all-features",
+                    "--locked",
+                ];
+                cargo(
+                    &[args.as_slice(), &["--", "-D", "warnings"]].concat(),
+                    watch,
+                )
+            }
+            Self::Build => cargo(
+                &[
+                    "build",
+                    "--workspace",
+                    "--bins",
+                    "--all-features",
+                    "--locked",
+                ],
+                watch,
+            ),
+            Self::Tests => tests(tools, watch),
+            Self::DocTests => cargo(
+                &["test", "--doc", "--workspace", "--all-features", "--locked"],
+                watch,
+            ),
+            Self::Docs => docs(watch),
+            Self::Fuzz => fuzz::run(FUZZ_SECONDS, watch),
+        }
+    }
+}
+
+/// Installs what the chosen steps need, then runs them. An empty choice means all.
+pub(crate) fn run(only: &[String]) -> anyhow::Result<()> {
+    let steps = choose(only)?;
+    let mut needs = Vec::new();
+    for tool in steps.iter().flat_map(|step| step.needs()) {
+        if !needs.contains(tool) {
+            needs.push(*tool);
+        }
+    }
+    let plan = Plan::announce(&Cache::of_user()?, &needs)?;
+    let mut progress = Progress::new(plan.steps() + steps.len());
+    let tools = plan.carry_out(&mut progress)?;
+    for step in steps {
+        if step.needs().iter().all(|tool| tools.get(*tool).is_some()) {
+            progress.step(step.name(), step.what(), |watch| step.run(&tools, watch));
+        } else {
+            progress.skip(
+                step.name(),
+                "because a tool it needs could not be installed",
+            );
+        }
+    }
+    progress.finish()
+}
+
+/// Prints names and groups for `--only`.
+pub(crate) fn list() {
+    for step in ALL {
+        println!("{:10} {:6} {}", step.name(), step.group(), step.what());
+    }
+}
+
+fn choose(only: &[String]) -> anyhow::Result<Vec<Step>> {
+    for wanted in only {
+        if !ALL.iter().any(|step| step.is_called(wanted)) {
+            bail!("there is no step or group {wanted:?}; `cargo xtask test --list` shows them");
+        }
+    }
+    let chosen = ALL
+        .into_iter()
+        .filter(|step| only.is_empty() || only.iter().any(|name| step.is_called(name)));
+    Ok(chosen.collect())
+}
+
+impl Step {
+    fn is_called(self, name: &str) -> bool {
+        self.name() == name || self.group() == name
+    }
+}
+
+fn cargo(args: &[&str], watch: Watch<'_>) -> anyhow::Result<()> {
+    command::run(&mut workspace::cargo(args), BUILD_LIMIT, watch)
+        .with_context(|| format!("`cargo {}` failed", args.join(" ")))?;
+    Ok(())
+}
+
+fn docs(watch: Watch<'_>) -> anyhow::Result<()> {
+    let mut cargo = workspace::cargo(&[
+        "doc",
+        "--workspace",
+        "--no-deps",
+        "--all-features",
+        "--locked",
+    ]);
+    cargo.env("RUSTDOCFLAGS", "-D warnings");
+    command::run(&mut cargo, BUILD_LIMIT, watch).context("`cargo doc` failed")?;
+    Ok(())
+}
+
+fn tests(tools: &Tools, watch: Watch<'_>) -> anyhow::Result<()> {
+    let runner = tools
+        .get(Tool::Nextest)
+        .context("cargo-nextest is missing")?;
+    let mut nextest = workspace::at_root(Command::new(runner));
+    nextest
+        .args([
+            "nextest",
+            "run",
+            "--workspace",
+            "--all-features",
+            "--locked",
+            "--no-fail-fast",
+        ])
+        .args([
+            "--status-level",
+            "slow",
+            "--final-status-level",
+            "slow",
+            "--color",
+            "never",
+        ])
+        .envs(tools.variables());
+    let output = command::run(&mut nextest, TEST_LIMIT, watch).context("tests failed")?;
+    if let Some(summary) = output.lines().rfind(|line| line.contains("Summary [")) {
+        println!("    {}", summary.trim());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(only: &[&str]) -> Vec<&'static str> {
+        let only: Vec<_> = only.iter().map(|&name| name.to_owned()).collect();
+        choose(&only).unwrap().into_iter().map(Step::name).collect()
+    }
+
+    #[test]
+    fn no_choice_means_everything() {
+        assert_eq!(names(&[]).len(), ALL.len());
+    }
+
+    #[test]
+    fn a_group_and_a_step_can_be_combined_and_keep_the_order() {
+        assert_eq!(names(&["fuzz", "quick"]), ["fmt", "tidy", "fuzz"]);
+        assert_eq!(names(&["tests"]), ["tests"]);
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused() {
+        let error = choose(&["nonsense".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("--list"), "{error}");
+    }
+}
