@@ -14,6 +14,8 @@ mod config;
 mod config_json;
 mod dot_mcp_json;
 mod json_rpc;
+#[cfg(feature = "rmcp")]
+mod rmcp_adapter;
 mod schema;
 mod server;
 mod tool;
@@ -32,6 +34,8 @@ pub use dot_mcp_json::{
     DotMcpJson, DotMcpJsonError, MAX_DOT_MCP_JSON_BYTES, SkippedServer, load_dot_mcp_json,
     parse_dot_mcp_json,
 };
+#[cfg(feature = "rmcp")]
+pub use rmcp_adapter::rmcp_server;
 pub use server::{
     Outbox, SdkMcpServer, ServerConnection, ServerManifest, ToolServer, ToolServerError,
     create_sdk_mcp_server,
