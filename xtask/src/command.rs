@@ -224,6 +224,11 @@ mod tests {
         command
     }
 
+    fn is_alive(pid: i32) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !stat.is_empty() && !stat.contains(") Z ")
+    }
+
     #[test]
     fn returns_what_both_streams_said() {
         let output = probe(&mut shell("echo one; echo two >&2")).unwrap();
@@ -257,12 +262,11 @@ mod tests {
         .unwrap_err();
         assert!(matches!(failure.cause, Cause::TimedOut(_)));
         let grandchild: i32 = failure.output.trim().parse().unwrap();
-        let stat = std::fs::read_to_string(format!("/proc/{grandchild}/stat")).unwrap_or_default();
-        assert!(
-            stat.is_empty() || stat.contains(") Z "),
-            "still alive: {stat}"
-        );
-        assert!(started.elapsed() < Duration::from_secs(8));
+        // The kernel ends a killed process in its own time.
+        while is_alive(grandchild) {
+            assert!(started.elapsed() < Duration::from_secs(8), "still alive");
+            std::thread::yield_now();
+        }
     }
 
     #[test]
