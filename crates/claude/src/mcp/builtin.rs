@@ -27,12 +27,33 @@ const PROTOCOL_VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", 
 /// The longest tool name MCP allows.
 const MAX_TOOL_NAME: usize = 128;
 
+/// The tools a server offers.
+struct Catalogue {
+    tools: Arc<[Tool]>,
+    /// Whether all of them are in every prompt, whatever each says.
+    always_load: bool,
+}
+
+impl Catalogue {
+    /// The result of `tools/list`.
+    fn listing(&self) -> Value {
+        let listing = |tool: &Tool| {
+            if self.always_load {
+                tool.clone().always_load().listing()
+            } else {
+                tool.listing()
+            }
+        };
+        json!({"tools": self.tools.iter().map(listing).collect::<Vec<_>>()})
+    }
+}
+
 /// A server made of a list of tools.
 pub(super) struct BuiltinServer {
     name: String,
     version: String,
     instructions: Mutex<Option<String>>,
-    tools: Arc<Mutex<Arc<[Tool]>>>,
+    catalogue: Arc<Mutex<Catalogue>>,
     connections: Mutex<Vec<Weak<Outbox>>>,
 }
 
@@ -47,7 +68,10 @@ impl BuiltinServer {
             name,
             version,
             instructions: Mutex::new(None),
-            tools: Arc::new(Mutex::new(tools.into())),
+            catalogue: Arc::new(Mutex::new(Catalogue {
+                tools: tools.into(),
+                always_load: false,
+            })),
             connections: Mutex::new(Vec::new()),
         })
     }
@@ -58,8 +82,12 @@ impl BuiltinServer {
 
     pub(super) fn replace_tools(&self, tools: Vec<Tool>) -> Result<(), ToolServerError> {
         check(&tools)?;
-        *lock(&self.tools) = tools.into();
+        lock(&self.catalogue).tools = tools.into();
         Ok(())
+    }
+
+    pub(super) fn set_always_load(&self) {
+        lock(&self.catalogue).always_load = true;
     }
 
     pub(super) async fn notify_tools_changed(&self) {
@@ -96,7 +124,7 @@ impl ToolServer for BuiltinServer {
         lock(&self.connections).push(Arc::downgrade(&outbox));
         Box::new(BuiltinConnection {
             greeting: self.initialize_result(PROTOCOL_VERSIONS[0]),
-            tools: Arc::clone(&self.tools),
+            catalogue: Arc::clone(&self.catalogue),
             running: Arc::default(),
             _outbox: outbox,
         })
@@ -105,14 +133,14 @@ impl ToolServer for BuiltinServer {
     fn manifest(&self) -> Option<ServerManifest> {
         Some(ServerManifest {
             initialize_result: self.initialize_result(PROTOCOL_VERSIONS[0]),
-            tools_list_result: Some(tools_list(&lock(&self.tools))),
+            tools_list_result: Some(lock(&self.catalogue).listing()),
         })
     }
 }
 
 struct BuiltinConnection {
     greeting: Value,
-    tools: Arc<Mutex<Arc<[Tool]>>>,
+    catalogue: Arc<Mutex<Catalogue>>,
     running: Arc<Mutex<HashMap<String, CancellationToken>>>,
     /// Held so that the server knows of the connection for as long as it lives.
     _outbox: Arc<Outbox>,
@@ -148,7 +176,7 @@ impl BuiltinConnection {
         let answer = match method {
             "initialize" => Ok(self.initialize(&params)),
             "ping" => Ok(json!({})),
-            "tools/list" => Ok(tools_list(&lock(&self.tools))),
+            "tools/list" => Ok(lock(&self.catalogue).listing()),
             "tools/call" => match self.find_call(params) {
                 Ok((tool, call)) => return self.call(id, tool, call),
                 Err(reason) => Err((json_rpc::INVALID_PARAMS, reason)),
@@ -181,7 +209,7 @@ impl BuiltinConnection {
         let Some(name) = params.get("name").and_then(Value::as_str) else {
             return Err("tools/call needs the `name` of a tool".to_owned());
         };
-        let tools = Arc::clone(&lock(&self.tools));
+        let tools = Arc::clone(&lock(&self.catalogue).tools);
         let Some(tool) = tools.iter().find(|tool| tool.name() == name).cloned() else {
             return Err(format!("unknown tool: {name}"));
         };
@@ -265,10 +293,6 @@ impl Drop for Running {
     fn drop(&mut self) {
         lock(&self.table).remove(&self.key);
     }
-}
-
-fn tools_list(tools: &[Tool]) -> Value {
-    json!({"tools": tools.iter().map(Tool::listing).collect::<Vec<_>>()})
 }
 
 fn check(tools: &[Tool]) -> Result<(), ToolServerError> {

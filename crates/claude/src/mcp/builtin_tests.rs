@@ -72,6 +72,7 @@ async fn the_manifest_is_what_the_handshake_says() {
     let server = BuiltinServer::new("srv".into(), "2".into(), vec![greet().read_only()])
         .expect("valid tools");
     server.set_instructions("be kind".into());
+    server.set_always_load();
     let manifest = server.manifest().expect("a manifest");
     let (sender, _) = mpsc::channel(1);
     let peer = Peer(server.connect(Outbox::new("srv", sender)));
@@ -88,6 +89,10 @@ async fn the_manifest_is_what_the_handshake_says() {
     assert_eq!(
         written["toolsListResult"]["tools"][0]["annotations"],
         json!({"readOnlyHint": true})
+    );
+    assert_eq!(
+        written["toolsListResult"]["tools"][0]["_meta"],
+        json!({"anthropic/alwaysLoad": true})
     );
     assert_eq!(
         written["initializeResult"]["capabilities"],
@@ -290,7 +295,7 @@ async fn a_dropped_call_leaves_nothing_behind() {
     let server = server.expect("valid tools");
     let connection = BuiltinConnection {
         greeting: Value::Null,
-        tools: Arc::clone(&server.tools),
+        catalogue: Arc::clone(&server.catalogue),
         running: Arc::default(),
         _outbox: Arc::new(Outbox::new("srv", mpsc::channel(1).0)),
     };

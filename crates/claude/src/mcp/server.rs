@@ -171,6 +171,16 @@ impl SdkMcpServer {
         self
     }
 
+    /// Keeps all its tools in every prompt; newer CLIs otherwise leave them for tool search to find. Only for servers
+    /// made of [`Tool`]s.
+    #[must_use]
+    pub fn with_always_load(self) -> Self {
+        if let Kind::Builtin(server) = &self.server {
+            server.set_always_load();
+        }
+        self
+    }
+
     /// Limits each tool call; the CLI ignores less than a second.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
@@ -186,6 +196,8 @@ impl SdkMcpServer {
     }
 
     /// Replaces all tools and tells every session that has the server. Calls under way go on.
+    ///
+    /// CLI 2.1.325 lists the tools anew when told; 2.1.197 takes no notice and keeps the first list.
     pub async fn set_tools(
         &self,
         tools: impl IntoIterator<Item = Tool>,
