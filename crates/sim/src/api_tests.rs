@@ -164,6 +164,24 @@ async fn the_history_alone_says_which_step_answers() {
         said(&api, &json!([script, assistant(), newer])).await,
         "newer"
     );
+    let amid = |text: &str| json!({"role": "system", "content": format!("The user sent a new message while you were working:\n{text}\n\nDo.")});
+    let injected = amid(&Script::new().say("injected").prompt());
+    assert_eq!(
+        said(
+            &api,
+            &json!([script, assistant(), tool_result(""), injected])
+        )
+        .await,
+        "injected"
+    );
+    assert_eq!(
+        said(
+            &api,
+            &json!([script, assistant(), tool_result(""), amid("hurry")])
+        )
+        .await,
+        "two"
+    );
     let broken = said(&api, &json!([user("SCRIPT:[{\"sya\":1}]")])).await;
     assert_eq!(
         broken,

@@ -40,7 +40,7 @@ pub(super) struct Conversation {
 }
 
 /// How texts begin that the CLI sends in the user's name: they neither are prompts nor end a script.
-const NOT_PROMPTS: [&str; 12] = [
+const NOT_PROMPTS: [&str; 13] = [
     "<task-notification",
     "<local-command-",
     "<command-name>",
@@ -51,15 +51,13 @@ const NOT_PROMPTS: [&str; 12] = [
     "This session is being continued from a previous conversation",
     "Output token limit hit",
     "Your response was cut off",
+    "Your response above was stopped by a safety classifier",
     "Continue from where you left off",
     "[SYSTEM NOTIFICATION",
 ];
 const REMINDER: (&str, &str) = ("<system-reminder>", "</system-reminder>");
-/// How the CLI introduces a message that a person sent while a tool ran, which it wraps in a reminder.
-const WHILE_WORKING: [&str; 2] = [
-    "The user sent a new message while you were working",
-    "The user sent the following message",
-];
+/// How the CLI introduces a message that a person sent while a tool ran, in a message of the role `system`.
+const WHILE_WORKING: &str = "The user sent a new message while you were working";
 
 impl Conversation {
     /// Reads a request body.
@@ -78,33 +76,29 @@ impl Conversation {
             messages: messages.len(),
         };
         for (index, message) in messages.iter().enumerate().rev() {
-            match role(message) {
-                "assistant" => read.answered += 1,
-                "user" => {
-                    let Some(prompt) = prompt(message) else {
-                        continue;
-                    };
-                    read.script = Script::find(&prompt.text);
-                    if read.script.is_none() && prompt.amid_tools {
-                        continue;
-                    }
-                    let mut hasher = DefaultHasher::new();
-                    (session, index, &prompt.text).hash(&mut hasher);
-                    read.key = hasher.finish();
-                    break;
-                }
-                _ => {}
+            if role(message) == "assistant" {
+                read.answered += 1;
+            }
+            let Some(prompt) = prompt(message) else {
+                continue;
+            };
+            read.script = Script::find(&prompt.text);
+            if read.script.is_some() || !prompt.amid_turn {
+                let mut hasher = DefaultHasher::new();
+                (session, index, &prompt.text).hash(&mut hasher);
+                read.key = hasher.finish();
+                break;
             }
         }
         read
     }
 }
 
-/// What a person wrote in one user message.
+/// What a person wrote in one message.
 struct Prompt {
     text: String,
-    /// The message carries tool results too: it was sent while a turn was running.
-    amid_tools: bool,
+    /// It was sent while a turn was running, so without a script of its own it leaves the running one alone.
+    amid_turn: bool,
 }
 
 fn role(message: &Value) -> &str {
@@ -128,43 +122,49 @@ fn texts(content: &Value) -> Vec<&str> {
 
 fn prompt(message: &Value) -> Option<Prompt> {
     let content = message.get("content")?;
-    let parts: Vec<String> = texts(content)
-        .into_iter()
-        .map(without_reminders)
-        .filter(|text| {
-            let text = text.trim();
-            !text.is_empty() && !NOT_PROMPTS.iter().any(|start| text.starts_with(start))
-        })
-        .collect();
-    if parts.is_empty() {
-        return None;
+    let texts = texts(content);
+    match role(message) {
+        "system" => {
+            let text = texts
+                .into_iter()
+                .find(|text| text.starts_with(WHILE_WORKING))?;
+            Some(Prompt {
+                text: text.to_owned(),
+                amid_turn: true,
+            })
+        }
+        "user" => {
+            let parts: Vec<String> = texts
+                .into_iter()
+                .map(without_reminders)
+                .filter(|text| is_prompt(text))
+                .collect();
+            let is_result =
+                |block: &Value| block.get("type").and_then(Value::as_str) == Some("tool_result");
+            let amid_turn = content
+                .as_array()
+                .is_some_and(|blocks| blocks.iter().any(is_result));
+            (!parts.is_empty()).then(|| Prompt {
+                text: parts.join("\n"),
+                amid_turn,
+            })
+        }
+        _ => None,
     }
-    let is_result =
-        |block: &Value| block.get("type").and_then(Value::as_str) == Some("tool_result");
-    let amid_tools = content
-        .as_array()
-        .is_some_and(|blocks| blocks.iter().any(is_result));
-    Some(Prompt {
-        text: parts.join("\n"),
-        amid_tools,
-    })
 }
 
-/// The text without reminders, except those that carry a person's message.
+fn is_prompt(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty() && !NOT_PROMPTS.iter().any(|start| text.starts_with(start))
+}
+
 fn without_reminders(text: &str) -> String {
     let (open, close) = REMINDER;
     let mut kept = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(open) {
         kept.push_str(before);
-        let (inside, behind) = after.split_once(close).unwrap_or((after, ""));
-        if WHILE_WORKING
-            .iter()
-            .any(|start| inside.trim_start().starts_with(start))
-        {
-            kept.push_str(inside);
-        }
-        rest = behind;
+        rest = after.split_once(close).map_or("", |(_, behind)| behind);
     }
     kept.push_str(rest);
     kept
