@@ -138,40 +138,52 @@ async fn changed_tools_are_announced_to_every_session_that_has_the_server() {
     assert_eq!(listed["mcp_response"]["result"]["tools"][0]["name"], "new");
 }
 
+/// A server that answers each request with the number of its connection.
+#[derive(Default)]
+struct Counting(std::sync::atomic::AtomicU64);
+
+struct Numbered(u64);
+
+impl ToolServer for Counting {
+    fn connect(&self, _: Outbox) -> Box<dyn ServerConnection> {
+        Box::new(Numbered(
+            self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst),
+        ))
+    }
+}
+
+impl ServerConnection for Numbered {
+    fn handle(&self, _: Value) -> BoxFuture<'static, Option<Value>> {
+        ready(Some(self.0.into())).boxed()
+    }
+}
+
 #[tokio::test]
-async fn replacing_servers_keeps_those_that_stay() {
-    let server = greeter();
-    let (mut bridge, mut outbound) = McpBridge::new(&servers(server.clone()));
+async fn replacing_servers_keeps_the_connections_of_those_that_stay() {
+    let ping = || json!({"method": "ping", "id": 1});
+    let server = SdkMcpServer::new("counting", Counting::default());
+    let (mut bridge, _outbound) = McpBridge::new(&servers(server.clone()));
     bridge.set_servers(&McpServers::from([
         ("inproc".to_owned(), server.clone().into()),
-        ("second".to_owned(), greeter().into()),
+        ("second".to_owned(), server.into()),
     ]));
-    assert!(
-        bridge
-            .answer("second", json!({"method": "ping", "id": 1}))
-            .await
-            .is_ok()
-    );
-
-    server.set_tools([]).await.expect("no tools are valid");
     assert_eq!(
-        outbound
-            .recv()
-            .await
-            .map(|sent| sent.server_name)
-            .as_deref(),
-        Some("inproc")
+        bridge.answer("inproc", ping()).await,
+        Ok(json!({"mcp_response": 0})),
+        "kept"
     );
-    assert!(
-        outbound.try_recv().is_err(),
-        "one connection, one announcement"
+    assert_eq!(
+        bridge.answer("second", ping()).await,
+        Ok(json!({"mcp_response": 1})),
+        "made"
     );
 
-    bridge.set_servers(&McpServers::new());
-    assert!(
-        bridge
-            .answer("inproc", json!({"method": "ping", "id": 1}))
-            .await
-            .is_err()
+    bridge.set_servers(&servers(greeter()));
+    let other = json!({"jsonrpc": "2.0", "id": 1, "result": {}});
+    assert_eq!(
+        bridge.answer("inproc", ping()).await,
+        Ok(json!({"mcp_response": other})),
+        "replaced"
     );
+    assert!(bridge.answer("second", ping()).await.is_err(), "dropped");
 }

@@ -146,3 +146,12 @@ fn malformed_entries_say_which_field() {
         assert_eq!(error.to_string(), message, "{entry}");
     }
 }
+
+#[test]
+fn null_is_as_good_as_absent() {
+    let entry = json!({"type": null, "command": "c", "args": null, "env": null, "cwd": null, "timeout": null});
+    let Ok(McpServerConfig::Stdio(server)) = McpServerConfig::from_value(entry) else {
+        panic!("a stdio server");
+    };
+    assert_eq!(server, StdioServer::new("c"));
+}

@@ -7,7 +7,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -149,11 +149,8 @@ fn resolve(cwd: &Path, folder: &Path) -> PathBuf {
     if cwd.to_string_lossy().starts_with("${") {
         return cwd.to_owned();
     }
-    let joined = folder.join(cwd);
-    joined
-        .components()
-        .filter(|part| *part != Component::CurDir)
-        .collect()
+    // Taking the path apart and together again drops each `.`.
+    folder.join(cwd).components().collect()
 }
 
 /// Reads a regular file up to the limit. Anything else (a pipe, a device) could block or never end.
