@@ -3,3 +3,4 @@
 pub mod framing;
 pub mod line;
 pub mod mcp;
+pub mod wire;

@@ -1,0 +1,8 @@
+//! Integration tests of the SDK.
+
+#![expect(
+    clippy::expect_used,
+    reason = "a failed expectation is how a test fails, in its helpers too"
+)]
+
+mod transcripts;
