@@ -99,14 +99,11 @@ struct State {
 impl FakeApi {
     /// Listens and serves until dropped.
     pub async fn start(config: Config) -> Result<Self, StartError> {
-        let gate_dir = match config.gates {
-            Some(_) => None,
-            None => Some(tempfile::tempdir().map_err(StartError::Gates)?),
-        };
-        let gates = match (&config.gates, &gate_dir) {
-            (Some(dir), _) => Gates::new(dir),
-            (None, Some(dir)) => Gates::new(dir.path()),
-            (None, None) => Gates::new(std::env::temp_dir()),
+        let (gates, gate_dir) = if let Some(dir) = config.gates {
+            (Gates::new(dir), None)
+        } else {
+            let dir = tempfile::tempdir().map_err(StartError::Gates)?;
+            (Gates::new(dir.path()), Some(dir))
         };
         let failed = |source| StartError::Listen {
             port: config.port,

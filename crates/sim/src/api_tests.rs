@@ -73,6 +73,18 @@ async fn read(stream: &mut TcpStream) -> Answered {
     }
 }
 
+/// What comes until the connection ends, which must be soon; how it ends does not matter.
+async fn rest(stream: &mut TcpStream) -> Vec<u8> {
+    let mut rest = Vec::new();
+    let ended = tokio::time::timeout(
+        std::time::Duration::from_secs(10),
+        stream.read_to_end(&mut rest),
+    )
+    .await;
+    assert!(ended.is_ok(), "the connection did not end");
+    rest
+}
+
 fn body(messages: &Value, stream: bool) -> String {
     json!({"model": "claude-test", "max_tokens": 9, "stream": stream, "messages": messages})
         .to_string()
@@ -321,9 +333,49 @@ async fn dropping_the_handle_cuts_a_held_response() {
     api.wait_for_request(|request| request.path == "/v1/messages")
         .await;
     drop(api);
-    let mut rest = Vec::new();
-    let _ = stream.read_to_end(&mut rest).await;
+    let rest = rest(&mut stream).await;
     assert!(!String::from_utf8_lossy(&rest).contains("message_stop"));
+}
+
+#[tokio::test]
+async fn dropping_the_handle_ends_a_half_sent_request() {
+    let api = start().await;
+    let mut stream = connect(&api).await;
+    // The interim response proves that the server has taken the request and waits for its body.
+    let head = b"POST /v1/messages HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 100\r\n\r\n";
+    stream.write_all(head).await.expect("sent");
+    let mut interim = Vec::new();
+    while !interim.ends_with(b"\r\n\r\n") {
+        assert!(stream.read_buf(&mut interim).await.expect("read") > 0);
+    }
+    drop(api);
+    assert!(!String::from_utf8_lossy(&rest(&mut stream).await).contains("200 OK"));
+}
+
+#[tokio::test]
+async fn connections_beyond_the_limit_wait_for_their_turn() {
+    let api = FakeApi::start(Config {
+        max_connections: 1,
+        ..Config::default()
+    })
+    .await
+    .expect("started");
+    let mut first = connect(&api).await;
+    first
+        .write_all(b"HEAD / HTTP/1.1\r\nhost: x\r\n\r\n")
+        .await
+        .expect("sent");
+    api.wait_for_request(|request| request.method == "HEAD")
+        .await;
+    let second = request(&api, "GET", "/v1/models", "");
+    tokio::pin!(second);
+    let early = tokio::time::timeout(std::time::Duration::from_millis(50), &mut second).await;
+    assert!(
+        early.is_err(),
+        "the second connection was served beside the first"
+    );
+    drop(first);
+    assert_eq!(second.await.status, 200);
 }
 
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! The script grammar: a user prompt that says what the model is to answer.
 //!
 //! A prompt may hold `SCRIPT:` followed by a JSON array of steps; one step is one model response, that is one request to
-//! the Messages API. This module owns the types, the words of the plain answers, how a text is cut into deltas and which
-//! step answers which request. Reading and writing the JSON is in [`parse`], holding a response back in [`gate`].
+//! the Messages API. This module owns the types, the words of the plain answers and which step answers which
+//! request. Reading and writing the JSON is in [`parse`], cutting a text in [`deltas`], holding it back in [`gate`].
 //!
 //! It does no IO beyond gate files and knows neither HTTP nor the CLI's lines: the fake API and the simulated CLI both
 //! play the same script, each in its own way.
 
+mod deltas;
 mod gate;
 mod parse;
 
@@ -15,6 +16,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+pub use deltas::Deltas;
 pub use gate::{GATES_ENV, Gate, GateError, Gates};
 pub use parse::ParseScriptError;
 
@@ -308,40 +310,6 @@ impl Answer {
         };
         self.stop.as_deref().unwrap_or(natural)
     }
-
-    /// How many text deltas it has; none without a text.
-    pub fn delta_count(&self) -> usize {
-        if self.say.is_some() {
-            self.chunks.unwrap_or(DEFAULT_CHUNKS).max(1)
-        } else {
-            0
-        }
-    }
-
-    /// Text delta `index`; `now_us` (unix µs) is printed only when the step asks for stamps.
-    pub fn delta(&self, index: usize, now_us: u128) -> String {
-        if self.stamp {
-            return format!("{index}:{now_us} ");
-        }
-        text_piece(
-            self.say.as_deref().unwrap_or_default(),
-            index,
-            self.delta_count(),
-        )
-        .to_owned()
-    }
-}
-
-/// Piece `index` of `count` nearly equal pieces of a text; a text shorter than `count` has empty pieces first.
-pub fn text_piece(text: &str, index: usize, count: usize) -> &str {
-    let chars = text.chars().count();
-    let at = |piece: usize| {
-        let nth = piece.saturating_mul(chars) / count.max(1);
-        text.char_indices()
-            .nth(nth)
-            .map_or(text.len(), |(byte, _)| byte)
-    };
-    text.get(at(index)..at(index + 1)).unwrap_or_default()
 }
 
 impl ToolCall {

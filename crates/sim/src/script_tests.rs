@@ -86,15 +86,24 @@ fn an_unreadable_script_says_where_and_why() {
 
 #[test]
 fn texts_and_inputs_are_cut_as_recorded() {
-    let deltas = |text: &str, chunks| -> Vec<String> {
-        let answer = Answer {
-            say: Some(text.to_owned()),
-            chunks,
-            ..Answer::default()
-        };
-        (0..answer.delta_count())
-            .map(|index| answer.delta(index, 0))
-            .collect()
+    let all = |answer: &Answer, now| {
+        let mut deltas = answer.deltas();
+        let all: Vec<String> = std::iter::from_fn(|| deltas.next(now)).collect();
+        let each: Vec<String> = (0..answer.delta_count())
+            .map(|index| answer.delta(index, now))
+            .collect();
+        assert_eq!(all, each);
+        all
+    };
+    let deltas = |text: &str, chunks| {
+        all(
+            &Answer {
+                say: Some(text.to_owned()),
+                chunks,
+                ..Answer::default()
+            },
+            0,
+        )
     };
     assert_eq!(
         deltas("recovered after 2", None),
@@ -111,7 +120,8 @@ fn texts_and_inputs_are_cut_as_recorded() {
         stamp: true,
         ..Answer::default()
     };
-    assert_eq!(stamped.delta(1, 42), "1:42 ");
+    assert_eq!(all(&stamped, 42), ["0:42 ", "1:42 ", "2:42 "]);
+    assert!(all(&Answer::default(), 0).is_empty());
     let input = found(r#"SCRIPT:[{"tool":"Bash","input":{"command": "echo 1"}}]"#);
     let Action::Answer(answer) = &input.steps[0].action else {
         panic!("an answer")

@@ -130,7 +130,7 @@ async fn respond(
             return stream(
                 state,
                 Box::new(std::iter::once(Emit::Raw(raw))),
-                Arc::default(),
+                &Answer::default(),
             );
         }
         // The CLI falls back to a request that does not stream; a broken stream has nothing to say to that.
@@ -140,11 +140,10 @@ async fn respond(
         },
         reply::Body::Answer(answer) => answer,
     };
-    let answer = Arc::new(answer);
     let names = names(state, request, conversation, &answer);
     if streams {
         let plan = sse::events(&answer, &names, reply.gate.as_ref());
-        return stream(state, plan, answer);
+        return stream(state, plan, &answer);
     }
     hold(state, reply.gate.as_ref()).await;
     json_body(state, 200, &sse::message(&answer, &names))
@@ -176,7 +175,7 @@ async fn hold(state: &State, gate: Option<&crate::script::Gate>) {
     }
 }
 
-fn stream(state: &State, plan: sse::Plan, answer: Arc<Answer>) -> Response {
+fn stream(state: &State, plan: sse::Plan, answer: &Answer) -> Response {
     let body = sse::body(plan, answer, state.gates.clone(), state.stop.clone());
     response(state, 200, "text/event-stream; charset=utf-8", body)
 }

@@ -5,7 +5,6 @@
 //! usage are fixed, because tests compare costs.
 
 use std::io;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::body::{Body, Bytes};
@@ -13,7 +12,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::script::{Answer, Gate, Gates};
+use crate::script::{Answer, Deltas, Gate, Gates};
 
 const SIGNATURE: &str = "c2ln";
 const OUTPUT_TOKENS: u64 = 25;
@@ -68,9 +67,8 @@ pub(super) fn message(answer: &Answer, names: &Names) -> Value {
         content.push(json!({"type": "thinking", "thinking": thought, "signature": SIGNATURE}));
     }
     if answer.say.is_some() {
-        let text: String = (0..answer.delta_count())
-            .map(|index| answer.delta(index, now_us()))
-            .collect();
+        let mut deltas = answer.deltas();
+        let text: String = std::iter::from_fn(|| deltas.next(now_us())).collect();
         content.push(json!({"type": "text", "text": text}));
     }
     for (call, id) in answer.calls.iter().zip(&names.calls) {
@@ -89,7 +87,7 @@ pub(super) fn message(answer: &Answer, names: &Names) -> Value {
 }
 
 /// The plan of the stream of an answer.
-pub(super) fn events(answer: &Arc<Answer>, names: &Names, gate: Option<&Gate>) -> Plan {
+pub(super) fn events(answer: &Answer, names: &Names, gate: Option<&Gate>) -> Plan {
     let mut block = 0;
     let mut plan: Vec<Emit> = vec![start_of_message(names)];
     // Without a text there is no delta to wait before, so the whole content waits.
@@ -182,7 +180,7 @@ fn thinking(block: usize, thought: &str) -> [Emit; 5] {
 
 fn text_deltas(
     block: usize,
-    answer: &Arc<Answer>,
+    answer: &Answer,
     gate: Option<Gate>,
 ) -> impl Iterator<Item = Emit> + Send + Sync + use<> {
     let count = answer.delta_count();
@@ -227,16 +225,16 @@ fn now_us() -> u128 {
 
 struct Player {
     plan: Plan,
-    answer: Arc<Answer>,
+    deltas: Deltas,
     gates: Gates,
     stop: CancellationToken,
 }
 
 /// The plan as a response body; it ends early when the server stops or the client goes away.
-pub(super) fn body(plan: Plan, answer: Arc<Answer>, gates: Gates, stop: CancellationToken) -> Body {
+pub(super) fn body(plan: Plan, answer: &Answer, gates: Gates, stop: CancellationToken) -> Body {
     let player = Player {
         plan,
-        answer,
+        deltas: answer.deltas(),
         gates,
         stop,
     };
@@ -251,7 +249,7 @@ impl Player {
         loop {
             match self.plan.next()? {
                 Emit::Event(name, data) => return Some(Ok(frame(name, &data).into())),
-                Emit::Text { block, index } => return Some(Ok(self.text(block, index).into())),
+                Emit::Text { block, .. } => return Some(Ok(self.text(block).into())),
                 Emit::Raw(text) => return Some(Ok(text.into())),
                 Emit::Pause(ms) => {
                     self.unless_stopped(tokio::time::sleep(Duration::from_millis(ms)))
@@ -270,8 +268,8 @@ impl Player {
         }
     }
 
-    fn text(&self, block: usize, index: usize) -> String {
-        let text = self.answer.delta(index, now_us());
+    fn text(&mut self, block: usize) -> String {
+        let text = self.deltas.next(now_us()).unwrap_or_default();
         let data = json!({"type": "content_block_delta", "index": block, "delta": {"type": "text_delta", "text": text}});
         frame("content_block_delta", &data)
     }

@@ -11,13 +11,13 @@ fn names(calls: &[&str]) -> Names {
     }
 }
 
-fn step(json: &str) -> (Arc<Answer>, Option<Gate>) {
+fn step(json: &str) -> (Answer, Option<Gate>) {
     let script = Script::from_json(&format!("[{json}]")).expect("readable");
     let step = script.steps.into_iter().next().expect("a step");
     let Action::Answer(answer) = step.action else {
         panic!("an answer")
     };
-    (Arc::new(answer), step.gate)
+    (answer, step.gate)
 }
 
 /// The plan in short words, one per element.

@@ -19,7 +19,8 @@ const MAX_NAME: usize = 64;
 pub struct Gate {
     /// The file name that opens it: letters, digits, `-` and `_`, at most 64.
     pub name: String,
-    /// The delta (from 0) before which it stands.
+    /// The text delta (from 0) before which it stands; past the last it stands before the end of the text. A response
+    /// without a text waits before its content, one that is not streamed as a whole.
     pub at: usize,
 }
 
