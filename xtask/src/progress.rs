@@ -85,9 +85,9 @@ impl Progress {
             println!("All {} steps passed, {took}.", self.total);
             return Ok(());
         }
-        let next = self
-            .advice
-            .unwrap_or("run one step alone with `cargo xtask test --only <step>`");
+        let next = self.advice.unwrap_or(
+            "the reasons are above; `cargo xtask test --only <step>` runs one step alone",
+        );
         anyhow::bail!(
             "{} of {} steps failed ({}), {took}; {next}",
             self.failed.len(),
