@@ -3,4 +3,5 @@
 pub mod framing;
 pub mod line;
 pub mod mcp;
+pub mod options;
 pub mod wire;
