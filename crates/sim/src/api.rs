@@ -1,8 +1,8 @@
 //! A scripted Messages API on the loopback interface, for the real CLI.
 //!
 //! [`FakeApi::start`] listens, answers by the script in the newest prompt, and keeps a log that a test can wait on. The
-//! pieces: [`conversation`] tells main turns from side requests and finds the step, [`reply`] decides what to send,
-//! [`sse`] frames it, [`routes`] speaks HTTP, [`listen`] bounds connections, [`log`] remembers requests.
+//! pieces: `conversation` tells main turns from side requests and finds the step, `reply` decides what to send,
+//! `sse` frames it, `routes` speaks HTTP, `listen` bounds connections, `log` remembers requests.
 //!
 //! Which step answers is read from the message history alone. The only state besides the log is how often an error with
 //! `times` has been given, and a counter for ids. It checks no credentials and makes no network connection of its own.

@@ -2,7 +2,7 @@
 //!
 //! A prompt may hold `SCRIPT:` followed by a JSON array of steps; one step is one model response, that is one request to
 //! the Messages API. This module owns the types, the words of the plain answers and which step answers which
-//! request. Reading and writing the JSON is in [`parse`], cutting a text in [`deltas`], holding it back in [`gate`].
+//! request. Reading and writing the JSON is in `parse`, cutting a text in `deltas`, holding it back in `gate`.
 //!
 //! It does no IO beyond gate files and knows neither HTTP nor the CLI's lines: the fake API and the simulated CLI both
 //! play the same script, each in its own way.

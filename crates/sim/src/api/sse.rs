@@ -16,6 +16,8 @@ use crate::script::{Answer, Deltas, Gate, Gates};
 
 const SIGNATURE: &str = "c2ln";
 const OUTPUT_TOKENS: u64 = 25;
+/// Time for the client to read what came before a cut: it may throw away what it has not read by then.
+const BEFORE_CUT_MS: u64 = 50;
 
 /// Names that an answer needs.
 #[derive(Debug, Clone)]
@@ -103,7 +105,7 @@ pub(super) fn events(answer: &Answer, names: &Names, gate: Option<&Gate>) -> Pla
         plan.push(start_of_block(block, &json!({"type": "text", "text": ""})));
         let deltas = text_deltas(block, answer, gate.cloned());
         if answer.drop {
-            tail.push(Emit::Cut);
+            tail.extend([Emit::Pause(BEFORE_CUT_MS), Emit::Cut]);
         }
         tail.push(end_of_block(block));
         block += 1;
@@ -257,8 +259,6 @@ impl Player {
                 }
                 Emit::Hold(gate) => self.unless_stopped(self.gates.wait(&gate)).await?,
                 Emit::Cut => {
-                    // One turn of the scheduler lets the connection flush, so that the client has what came before.
-                    tokio::task::yield_now().await;
                     return Some(Err(io::Error::new(
                         io::ErrorKind::ConnectionAborted,
                         "cut by the script",

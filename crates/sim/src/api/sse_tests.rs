@@ -118,11 +118,12 @@ fn a_gate_stands_where_the_step_says() {
 fn a_dropped_stream_is_cut_before_its_block_ends() {
     let plan = plan(r#"{"say":"x","chunks":1,"drop":true}"#);
     assert_eq!(
-        plan[..4],
+        plan[..5],
         [
             "message_start",
             "content_block_start:0:text",
             "text:0:0",
+            "pause:50",
             "cut"
         ]
     );
