@@ -3,10 +3,11 @@
 //! It exists so that a value written back says the same as the line it came from. Unknown members of a union are kept
 //! here too. It does not interpret anything.
 
+use std::borrow::Cow;
+
 use serde::ser::SerializeMap;
 
 use super::cursor::Cursor;
-use super::diagnostic::Diagnostic;
 use super::json::Json;
 
 /// Fields that are on the wire but not in the type, in their order.
@@ -118,10 +119,19 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    pub(crate) fn read(cursor: &mut Cursor<'_>, kind: &str) -> Result<Self, Diagnostic> {
-        Ok(Self {
+    /// Keeps the value at the cursor, which moves behind it.
+    pub(crate) fn rest(cursor: &mut Cursor<'_>, kind: &str) -> Self {
+        Self {
             kind: kind.to_owned(),
-            raw: Json::from_valid(cursor.raw()?),
-        })
+            raw: Json::from_valid(cursor.raw().unwrap_or("null")),
+        }
+    }
+
+    /// The `subtype`, if there is one without escapes.
+    pub(crate) fn subtype(&self) -> &str {
+        match Cursor::new(self.raw.as_str()).tag("subtype") {
+            Some(Cow::Borrowed(text)) => text,
+            Some(Cow::Owned(_)) | None => "",
+        }
     }
 }

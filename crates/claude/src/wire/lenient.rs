@@ -87,18 +87,15 @@ pub(crate) fn member<T: Wire>(
     cursor: &mut Cursor<'_>,
     kind: &str,
     diagnostics: &mut Diagnostics,
-) -> Result<Result<T, Unknown>, Diagnostic> {
+) -> Result<T, Unknown> {
     let start = *cursor;
     let mark = diagnostics.mark();
-    match T::read(cursor, diagnostics) {
-        Ok(value) => Ok(Ok(value)),
-        Err(error) => {
-            diagnostics.forget(mark);
-            diagnostics.push(error);
-            *cursor = start;
-            Unknown::read(cursor, kind).map(Err)
-        }
-    }
+    T::read(cursor, diagnostics).map_err(|error| {
+        diagnostics.forget(mark);
+        diagnostics.push(error);
+        *cursor = start;
+        Unknown::rest(cursor, kind)
+    })
 }
 
 impl Wire for String {

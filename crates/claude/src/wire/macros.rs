@@ -181,15 +181,11 @@ macro_rules! wire_union {
                 diagnostics: &mut $crate::wire::Diagnostics,
             ) -> Result<Self, $crate::wire::Diagnostic> {
                 let tag = cursor.tag($tag);
-                match tag.as_deref() {
-                    $(Some($value) => {
-                        $crate::wire::member(cursor, $value, diagnostics).map(|found| match found {
-                            Ok(value) => Self::$variant(value),
-                            Err(unknown) => Self::Unknown(unknown),
-                        })
-                    })+
-                    other => Ok(Self::Unknown($crate::wire::Unknown::read(cursor, other.unwrap_or_default())?)),
-                }
+                Ok(match tag.as_deref() {
+                    $(Some($value) => $crate::wire::member(cursor, $value, diagnostics)
+                        .map_or_else(Self::Unknown, Self::$variant),)+
+                    other => Self::Unknown($crate::wire::Unknown::rest(cursor, other.unwrap_or_default())),
+                })
             }
 
             fn write<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

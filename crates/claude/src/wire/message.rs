@@ -17,7 +17,6 @@ use super::event::{
     RateLimitEvent, ToolProgress, ToolUseSummary, UpdateEnvironmentVariables,
 };
 use super::extra::Unknown;
-use super::json::Json;
 use super::lenient::{Wire, member};
 use super::result::{ResultErrorKind, ResultMessage};
 use super::stream::StreamEventMessage;
@@ -88,18 +87,28 @@ pub enum Body {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Malformed {
+    /// There is nothing but white space.
+    Blank,
     /// The text is not JSON.
     NotJson,
     /// The text is JSON, but not an object.
     NotAnObject,
 }
 
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl Malformed {
+    /// A word for it: `blank`, `not-json`, `not-an-object`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Blank => "blank",
             Self::NotJson => "not-json",
             Self::NotAnObject => "not-an-object",
-        })
+        }
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 
@@ -155,26 +164,22 @@ impl Message {
 impl Body {
     fn parse(text: &str, diagnostics: &mut Diagnostics) -> Self {
         if serde_json::from_str::<&RawValue>(text).is_err() {
-            return Self::Malformed(Malformed::NotJson);
+            let blank = text.bytes().all(|byte| byte.is_ascii_whitespace());
+            return Self::Malformed(if blank {
+                Malformed::Blank
+            } else {
+                Malformed::NotJson
+            });
         }
         let mut cursor = Cursor::new(text);
         if cursor.peek() != b'{' {
             return Self::Malformed(Malformed::NotAnObject);
         }
         let kind = cursor.tag("type").unwrap_or_default();
-        Self::read(&kind, &mut cursor, diagnostics).unwrap_or_else(|unknown| {
-            Self::Unknown(unknown.unwrap_or_else(|| Unknown {
-                kind: kind.into_owned(),
-                raw: Json::from_valid(text),
-            }))
-        })
+        Self::read(&kind, &mut cursor, diagnostics).unwrap_or_else(Self::Unknown)
     }
 
-    fn read(
-        kind: &str,
-        cursor: &mut Cursor<'_>,
-        found: &mut Diagnostics,
-    ) -> Result<Self, Option<Unknown>> {
+    fn read(kind: &str, cursor: &mut Cursor<'_>, found: &mut Diagnostics) -> Result<Self, Unknown> {
         Ok(match kind {
             "stream_event" => Self::StreamEvent(one(kind, cursor, found)?),
             "assistant" => Self::Assistant(one(kind, cursor, found)?),
@@ -206,7 +211,7 @@ impl Body {
             "update_environment_variables" => {
                 Self::UpdateEnvironmentVariables(one(kind, cursor, found)?)
             }
-            _ => return Err(None),
+            _ => return Err(Unknown::rest(cursor, kind)),
         })
     }
 
@@ -254,8 +259,8 @@ impl Body {
             Self::ControlCancelRequest(_) => Kind::plain("ControlCancelRequest"),
             Self::KeepAlive(_) => Kind::plain("KeepAlive"),
             Self::UpdateEnvironmentVariables(_) => Kind::plain("UpdateEnvironmentVariables"),
-            Self::Unknown(unknown) => Kind::unknown(&unknown.kind, ""),
-            Self::Malformed(_) => Kind::unknown("malformed", ""),
+            Self::Unknown(unknown) => Kind::unknown(&unknown.kind, unknown.subtype()),
+            Self::Malformed(malformed) => Kind::unknown(malformed.as_str(), ""),
         }
     }
 }
@@ -265,12 +270,8 @@ fn one<T: Wire>(
     kind: &str,
     cursor: &mut Cursor<'_>,
     found: &mut Diagnostics,
-) -> Result<T, Option<Unknown>> {
-    match member(cursor, kind, found) {
-        Ok(Ok(value)) => Ok(value),
-        Ok(Err(unknown)) => Err(Some(unknown)),
-        Err(_) => Err(None),
-    }
+) -> Result<T, Unknown> {
+    member(cursor, kind, found)
 }
 
 impl Serialize for Body {

@@ -5,4 +5,7 @@
     reason = "a failed expectation is how a test fails, in its helpers too"
 )]
 
+mod golden;
+mod inspect;
+mod leniency;
 mod transcripts;

@@ -129,11 +129,11 @@ fn every_recorded_line_is_typed_and_written_back_equal() {
     assert_eq!(untyped, expected);
 }
 
-fn value(text: &str) -> Value {
+pub(crate) fn value(text: &str) -> Value {
     serde_json::from_str(text).expect("valid JSON")
 }
 
 /// Goes through text, so that both sides are read by the same number parser.
-fn written(body: &Body) -> Value {
+pub(crate) fn written(body: &Body) -> Value {
     value(&serde_json::to_string(body).expect("can be written"))
 }
