@@ -215,6 +215,13 @@ impl Options {
         self
     }
 
+    /// Adds several hook callbacks, in this order.
+    pub fn hooks(self, hooks: impl IntoIterator<Item = (HookEvent, HookMatcher)>) -> Self {
+        hooks.into_iter().fold(self, |options, (event, matcher)| {
+            options.hook(event, matcher)
+        })
+    }
+
     /// Answers MCP servers that ask the user something. Default: they are declined.
     pub fn on_elicitation<F, Fut>(mut self, callback: F) -> Self
     where

@@ -144,20 +144,27 @@ pub(crate) fn is_script(path: &Path) -> bool {
 impl Search {
     /// The search as this program's environment says: `CLAUDE_CODE_PATH`, `PATH`, `HOME`, the npm prefix.
     pub fn from_environment() -> Self {
-        let mut search = Self::default();
+        Self::from_variables(|name| std::env::var_os(name))
+    }
+
+    /// Like [`Search::from_environment`], for the variables that `lookup` gives. An empty one counts as unset.
+    pub fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
+        let variable = |name: &str| lookup(name).filter(|value| !value.is_empty());
+        let mut search = Self {
+            path_variable: variable("PATH"),
+            ..Self::default()
+        };
         if let Some(path) = variable("CLAUDE_CODE_PATH") {
             search = search.named(path, "the variable CLAUDE_CODE_PATH");
         }
-        search.path_variable = variable("PATH");
         let home = variable("HOME").map(PathBuf::from);
         let prefix = variable("npm_config_prefix").map(PathBuf::from);
         search.usual_places(home.as_deref(), prefix.as_deref())
     }
 
     /// Looks only at the file the caller names.
-    pub fn explicit(mut self, path: impl Into<PathBuf>) -> Self {
-        self = self.named(path, "the option path_to_claude_code_executable");
-        self
+    pub fn explicit(self, path: impl Into<PathBuf>) -> Self {
+        self.named(path, "the option path_to_claude_code_executable")
     }
 
     /// Looks in these directories, in the form of `PATH`.
@@ -237,10 +244,6 @@ impl Search {
             .map(|directory| directory.join(name))
             .find(|candidate| is_executable(candidate))
     }
-}
-
-fn variable(name: &str) -> Option<OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// Whether the path is a file this user may run.

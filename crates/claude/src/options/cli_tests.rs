@@ -55,6 +55,38 @@ fn the_path_is_searched_in_order_and_only_for_what_runs() {
 }
 
 #[test]
+fn the_variable_names_the_file_and_an_empty_one_does_not() {
+    let root = root();
+    let named = file(&root, "named", 0o755);
+    let on_path = file(&root, "bin/claude", 0o755);
+    let search = |own: &Path| {
+        let own = own.as_os_str().to_owned();
+        let bin = root.path().join("bin").into_os_string();
+        Search::from_variables(move |name| match name {
+            "CLAUDE_CODE_PATH" => Some(own.clone()),
+            "PATH" => Some(bin.clone()),
+            _ => None,
+        })
+    };
+    assert_eq!(search(&named).find(), Ok(named.clone()));
+    assert_eq!(search(Path::new("")).find(), Ok(on_path));
+    let gone = root.path().join("gone");
+    assert_eq!(
+        search(&gone).find(),
+        Err(FindError::Missing {
+            path: gone.clone(),
+            named_by: "the variable CLAUDE_CODE_PATH"
+        }),
+        "a name that leads nowhere is not replaced by what is on the path"
+    );
+    assert_eq!(
+        search(&gone).explicit(&named).find(),
+        Ok(named),
+        "the option wins over the variable"
+    );
+}
+
+#[test]
 fn relative_entries_of_the_path_are_passed_over() {
     let search = Search::default().path_variable(".:bin:");
     assert_eq!(

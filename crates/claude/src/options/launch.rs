@@ -77,6 +77,14 @@ pub enum LaunchError {
         /// What it must be.
         reason: &'static str,
     },
+    /// The operating system could not pass an argument on.
+    #[error("the argument `{flag}` cannot be passed: {reason}")]
+    Argument {
+        /// The argument, or the one in front of it.
+        flag: String,
+        /// What it must be.
+        reason: &'static str,
+    },
     /// The installed CLI does not know an option yet.
     #[error(
         "the option `{option}` needs Claude Code {needed} or newer, but {found} is installed and would exit at \

@@ -31,6 +31,8 @@ mod version;
 
 #[cfg(test)]
 mod golden_tests;
+#[cfg(test)]
+mod real_tests;
 
 pub use agents::{AgentDefinition, AgentMemory};
 pub use callbacks::{

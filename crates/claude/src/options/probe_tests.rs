@@ -1,4 +1,4 @@
-//! Version probes of small scripts, and of the real CLIs where the test command provides them.
+//! Version probes of small scripts; the real CLIs are asked in `real_tests`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::super::{PrepareError, Search};
+use super::super::PrepareError;
 use super::*;
 
 /// An executable shell script with this body.
@@ -186,37 +186,4 @@ async fn preparing_checks_directories_options_and_version() {
             .contains("needs Claude Code 2.1.325 or newer, but 2.1.197 is installed"),
         "{newer}"
     );
-}
-
-#[tokio::test]
-async fn real_cli_197_tells_its_version() {
-    real("ESTELLE_CLAUDE_197", CliVersion::new(2, 1, 197)).await;
-}
-
-#[tokio::test]
-async fn real_cli_325_tells_its_version() {
-    real("ESTELLE_CLAUDE_325", CliVersion::new(2, 1, 325)).await;
-}
-
-/// Asks the CLI that a variable of the test command names, in an environment without anything of the user's.
-async fn real(variable: &str, version: CliVersion) {
-    let Some(path) = std::env::var_os(variable) else {
-        panic!(
-            "{variable} must name a real CLI of version {version}; `cargo xtask test` installs it and sets it"
-        );
-    };
-    let home = root();
-    let environment = Environment::clean()
-        .set("HOME", home.path())
-        .set("PATH", "/usr/bin:/bin")
-        .set("DISABLE_AUTOUPDATER", "1")
-        .set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
-    let found = Search::default()
-        .explicit(path)
-        .find()
-        .expect("it is there");
-    let probed = probe_as(&found, None, &[], &environment)
-        .await
-        .expect("it answers");
-    assert_eq!(probed, version);
 }

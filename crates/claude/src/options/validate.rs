@@ -297,37 +297,40 @@ fn check_extra_arguments(options: &Options) -> Result<(), LaunchError> {
 
 /// Checks what the operating system would refuse with a message that names no option.
 pub(crate) fn check_arguments(args: &[OsString]) -> Result<(), LaunchError> {
-    let option = |index: usize| match args.get(index) {
-        Some(arg) if arg.as_encoded_bytes().starts_with(b"--") => index,
-        _ => index.saturating_sub(1),
-    };
-    for (index, arg) in args.iter().enumerate() {
-        let name = || {
-            let flag = args
-                .get(option(index))
-                .map(|flag| flag.to_string_lossy().into_owned());
-            let flag = flag.unwrap_or_default();
-            format!("`{}`", flag.split('=').next().unwrap_or_default())
-        };
+    let refused = |arg: &OsString| {
         if arg.as_encoded_bytes().contains(&0) {
-            return Err(value_error(name(), "no argument can hold a zero byte"));
+            Some("no argument can hold a zero byte")
+        } else if arg.len() >= MAX_ARGUMENT_BYTES {
+            Some("an argument must be shorter than 128 KiB; use a file where one will do")
+        } else {
+            None
         }
-        if arg.len() >= MAX_ARGUMENT_BYTES {
-            return Err(value_error(
-                name(),
-                "an argument must be shorter than 128 KiB; use a file where one will do",
-            ));
-        }
+    };
+    match args
+        .iter()
+        .enumerate()
+        .find_map(|(index, arg)| Some((index, refused(arg)?)))
+    {
+        Some((index, reason)) => Err(LaunchError::Argument {
+            flag: flag_at(args, index),
+            reason,
+        }),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-fn value_error(flag: String, reason: &'static str) -> LaunchError {
-    LaunchError::Value {
-        option: "argument",
-        value: flag,
-        reason,
-    }
+/// The name of the flag at this place, or of the one whose value stands there; never the value.
+fn flag_at(args: &[OsString], index: usize) -> String {
+    let flags = args
+        .iter()
+        .take(index + 1)
+        .rev()
+        .map(|arg| arg.to_string_lossy());
+    let flag = flags
+        .into_iter()
+        .find(|arg| arg.starts_with("--"))
+        .unwrap_or_default();
+    flag.split('=').next().unwrap_or_default().to_owned()
 }
 
 fn requires(

@@ -208,12 +208,12 @@ fn callbacks_names_and_extra_arguments_are_checked() {
 fn what_the_system_would_refuse_names_the_argument() {
     check(
         &Options::new().model("a\0b"),
-        "the option `argument` cannot be `--model`: no argument can hold a zero byte",
+        "the argument `--model` cannot be passed: no argument can hold a zero byte",
     );
     let settings = json!({ "env": { "A": "x".repeat(128 * 1024) } });
     check(
         &Options::new().settings(Settings::Inline(settings)),
-        "the option `argument` cannot be `--settings`: an argument must be shorter than 128 KiB; use a file where \
+        "the argument `--settings` cannot be passed: an argument must be shorter than 128 KiB; use a file where \
          one will do",
     );
 }
