@@ -1,0 +1,47 @@
+//! The simulated Claude Code CLI: speaks stream-json on standard input and output like the real one.
+//!
+//! A pure machine in the middle ([`machine`]) takes lines, signals and time, and gives back lines and deeds; [`shell`] is the
+//! thin layer that does them. What the CLI does in sequence is written as flows ([`flow`]) over one set of facts ([`state`]).
+//! Everything it prints follows the recorded traffic of the versions 2.1.197 and 2.1.325; the prompt is the script.
+//!
+//! It runs no command, opens no connection and knows no type of the SDK: an oracle that shared them would share its mistakes.
+
+mod agent;
+mod api_errors;
+mod args;
+mod bash;
+mod clock;
+mod consent;
+mod control;
+mod cursor;
+mod demo;
+mod files;
+mod flow;
+mod hooks;
+mod ids;
+mod input;
+mod inquiry;
+mod json;
+mod lines;
+mod machine;
+mod mcp;
+mod mischief;
+mod model;
+mod permission;
+mod play;
+mod question;
+mod queue;
+mod requests;
+mod result;
+mod shell;
+mod slash;
+mod state;
+mod store;
+mod tasks;
+mod tools;
+pub mod truth;
+mod turn;
+mod usage;
+mod version;
+
+pub use shell::run;

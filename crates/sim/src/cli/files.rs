@@ -1,0 +1,166 @@
+//! The file tools: `Write` and `Edit` really change files inside the working directory, `Read` reads what is there.
+//!
+//! Outside of the working directory they only pretend, so that a script can never damage the machine it runs on.
+
+use super::json::{Json, obj};
+use super::state::Sim;
+use super::tools::{Call, Form, Output};
+use super::turn::Turn;
+
+const CURRENT: &str = "(file state is current in your context — no need to Read it back)";
+
+/// What makes an edit fail before anybody is asked.
+pub(crate) fn misuse(sim: &Sim, call: &Call) -> Option<Output> {
+    if call.tool != "Edit" {
+        return None;
+    }
+    let path = sim.absolute(call.input.text("file_path").unwrap_or_default());
+    let old = call.input.text("old_string").unwrap_or_default();
+    let Some(text) = sim.with(|state| state.work.disk.read(&path)) else {
+        return Some(Output::misused(&format!(
+            "File does not exist. Note: your current working directory is {}.",
+            sim.setup().env.cwd
+        )));
+    };
+    let missing = !text.contains(old);
+    missing.then(|| {
+        Output::misused(&format!(
+            "String to replace not found in file.\nString: {old}"
+        ))
+    })
+}
+
+impl Sim {
+    /// Replaces a file that lies inside; elsewhere nothing happens.
+    fn put(&self, turn: &Turn, path: &str, text: &str) -> Result<Option<String>, String> {
+        if !self.is_inside(path) {
+            return Ok(None);
+        }
+        let original = self.with(|state| state.work.disk.read(path));
+        if let Some(uuid) = turn.uuids.last() {
+            self.with(|state| {
+                let entry = (uuid.clone(), path.to_owned(), original.clone());
+                state.chat.checkpoints.push(entry);
+            });
+        }
+        self.with(|state| state.work.disk.write(path, text))
+            .map_err(|error| error.to_string())?;
+        Ok(original)
+    }
+
+    /// `Write`.
+    pub(crate) fn use_write(&self, turn: &Turn, call: &Call) -> Output {
+        let given = call.input.text("file_path").unwrap_or_default();
+        let content = call.input.text("content").unwrap_or_default();
+        let original = match self.put(turn, &self.absolute(given), content) {
+            Ok(original) => original,
+            Err(text) => return Output::failed(text),
+        };
+        let (kind, said) = match &original {
+            None => (
+                "create",
+                format!("File created successfully at: {given} {CURRENT}"),
+            ),
+            Some(_) => (
+                "update",
+                format!("The file {given} has been updated successfully. {CURRENT}"),
+            ),
+        };
+        let patch = original.as_deref().map(|old| patch(old, content));
+        Output {
+            content: said.into(),
+            form: Form::Plain,
+            structured: obj! {
+                "type" => kind,
+                "filePath" => given,
+                "content" => content,
+                "structuredPatch" => patch.unwrap_or_default(),
+                "originalFile" => original,
+                "userModified" => false,
+            },
+        }
+    }
+
+    /// `Edit`.
+    pub(crate) fn use_edit(&self, turn: &Turn, call: &Call) -> Output {
+        let given = call.input.text("file_path").unwrap_or_default();
+        let path = self.absolute(given);
+        let (old, new) = (
+            call.input.text("old_string").unwrap_or_default(),
+            call.input.text("new_string").unwrap_or_default(),
+        );
+        let all = call.input.flag("replace_all");
+        let before = self
+            .with(|state| state.work.disk.read(&path))
+            .unwrap_or_default();
+        let after = if all {
+            before.replace(old, new)
+        } else {
+            before.replacen(old, new, 1)
+        };
+        if let Err(text) = self.put(turn, &path, &after) {
+            return Output::failed(text);
+        }
+        Output {
+            content: format!("The file {given} has been updated successfully. {CURRENT}").into(),
+            form: Form::Plain,
+            structured: obj! {
+                "filePath" => given,
+                "oldString" => old,
+                "newString" => new,
+                "originalFile" => &before,
+                "structuredPatch" => patch(&before, &after),
+                "userModified" => false,
+                "replaceAll" => all,
+            },
+        }
+    }
+
+    /// `Read`.
+    pub(crate) fn use_read(&self, call: &Call) -> Output {
+        let given = call.input.text("file_path").unwrap_or_default();
+        let path = self.absolute(given);
+        let Some(text) = self.with(|state| state.work.disk.read(&path)) else {
+            return Output::failed(format!(
+                "File does not exist. Note: your current working directory is {}.",
+                self.setup().env.cwd
+            ));
+        };
+        let lines: Vec<&str> = text.split('\n').collect();
+        let numbered: Vec<String> = lines
+            .iter()
+            .enumerate()
+            .map(|(index, line)| format!("{}\t{line}", index + 1))
+            .collect();
+        Output {
+            content: numbered.join("\n").into(),
+            form: Form::Plain,
+            structured: obj! {
+                "type" => "text",
+                "file" => obj! {
+                    "filePath" => given,
+                    "content" => &text,
+                    "numLines" => lines.len(),
+                    "startLine" => 1,
+                    "totalLines" => lines.len(),
+                },
+            },
+        }
+    }
+}
+
+/// One hunk over the whole file: enough for whoever shows a change.
+fn patch(before: &str, after: &str) -> Vec<Json> {
+    let lines = |text: &str, sign: char| -> Vec<String> {
+        text.lines().map(|line| format!("{sign}{line}")).collect()
+    };
+    let (old, new) = (lines(before, '-'), lines(after, '+'));
+    let (old_count, new_count) = (old.len(), new.len());
+    vec![obj! {
+        "oldStart" => 1,
+        "oldLines" => old_count,
+        "newStart" => 1,
+        "newLines" => new_count,
+        "lines" => [old, new].concat(),
+    }]
+}

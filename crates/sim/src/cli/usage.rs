@@ -1,0 +1,119 @@
+//! Tokens, money and time: what `result` lines and the cost requests report.
+//!
+//! Every finished model request counts a hundred input and twenty-five output tokens, as the recorded fake API did.
+
+use super::json::{Json, obj};
+use super::version::Version;
+
+/// Input tokens of one request.
+pub(crate) const INPUT_TOKENS: u64 = 100;
+/// Output tokens of one request.
+pub(crate) const OUTPUT_TOKENS: u64 = 25;
+const CONTEXT_WINDOW: u32 = 1_000_000;
+
+/// Tokens and money of one model.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Spent {
+    input: u64,
+    output: u64,
+    dollars: f64,
+}
+
+/// What the process has used so far.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    /// Dollars since the start or the last `/clear`.
+    pub(crate) dollars: f64,
+    /// Milliseconds spent on requests.
+    pub(crate) api_ms: u64,
+    /// How many results were printed.
+    pub(crate) results: u64,
+    /// Whether the last result was an error, which decides the exit code.
+    pub(crate) last_was_error: bool,
+    models: Vec<(String, Spent)>,
+    since_result: Vec<(String, Spent)>,
+}
+
+impl Totals {
+    /// Counts one finished request.
+    pub(crate) fn count(&mut self, version: Version, model: &str, api_ms: u64) {
+        let (per_input, per_output) = version.prices();
+        #[expect(clippy::cast_precision_loss, reason = "small constants")]
+        let dollars = INPUT_TOKENS as f64 * per_input + OUTPUT_TOKENS as f64 * per_output;
+        self.dollars += dollars;
+        self.api_ms += api_ms;
+        for models in [&mut self.models, &mut self.since_result] {
+            if !models.iter().any(|(name, _)| name == model) {
+                models.push((model.to_owned(), Spent::default()));
+            }
+            for (_, spent) in models.iter_mut().filter(|(name, _)| name == model) {
+                spent.input += INPUT_TOKENS;
+                spent.output += OUTPUT_TOKENS;
+                spent.dollars += dollars;
+            }
+        }
+    }
+
+    /// `modelUsage`.
+    pub(crate) fn by_model(&self, version: Version) -> Json {
+        models_json(version, &self.models)
+    }
+
+    /// `model_usage_since_last_result`, which then starts anew.
+    pub(crate) fn take_since_result(&mut self, version: Version) -> Json {
+        models_json(version, &std::mem::take(&mut self.since_result))
+    }
+
+    /// All input and output tokens.
+    pub(crate) fn tokens(&self) -> (u64, u64) {
+        self.models
+            .iter()
+            .fold((0, 0), |(input, output), (_, spent)| {
+                (input + spent.input, output + spent.output)
+            })
+    }
+
+    /// Forgets the money, as `/clear` does.
+    pub(crate) fn reset(&mut self) {
+        self.dollars = 0.0;
+        self.api_ms = 0;
+        self.models.clear();
+        self.since_result.clear();
+    }
+}
+
+fn models_json(version: Version, models: &[(String, Spent)]) -> Json {
+    let one = |model: &str, spent: &Spent| {
+        let newer = version.is_325();
+        obj! {
+            "inputTokens" => spent.input,
+            "outputTokens" => spent.output,
+            "cacheReadInputTokens" => 0,
+            "cacheCreationInputTokens" => 0,
+            "webSearchRequests" => 0,
+            "costUSD" => spent.dollars,
+            "contextWindow" => CONTEXT_WINDOW,
+            "maxOutputTokens" => version.max_output_tokens(),
+            "thinkingTokens" if newer => 0,
+            "cacheCreationEphemeral5mInputTokens" if newer => 0,
+            "cacheCreationEphemeral1hInputTokens" if newer => 0,
+            "canonicalModel" if newer => model,
+            "provider" if newer => "firstParty",
+            "costBasis" if newer => "list",
+        }
+    };
+    Json::Object(
+        models
+            .iter()
+            .map(|(model, spent)| (model.clone(), one(model, spent)))
+            .collect(),
+    )
+}
+
+/// `usage` of a result with this many finished requests.
+pub(crate) fn turn_usage(version: Version, requests: u64) -> Json {
+    version
+        .recorded("usage")
+        .with("input_tokens", INPUT_TOKENS * requests)
+        .with("output_tokens", OUTPUT_TOKENS * requests)
+}
