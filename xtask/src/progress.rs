@@ -85,9 +85,7 @@ impl Progress {
             println!("All {} steps passed, {took}.", self.total);
             return Ok(());
         }
-        let next = self.advice.unwrap_or(
-            "the reasons are above; `cargo xtask test --only <step>` runs one step alone",
-        );
+        let next = self.advice.unwrap_or("the reasons are above");
         anyhow::bail!(
             "{} of {} steps failed ({}), {took}; {next}",
             self.failed.len(),
