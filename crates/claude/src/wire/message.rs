@@ -22,6 +22,7 @@ use super::result::{ResultErrorKind, ResultMessage};
 use super::stream::StreamEventMessage;
 use super::system::SystemMessage;
 use super::user::UserMessage;
+use crate::framing::Damage;
 use crate::line::Line;
 
 /// One line of the stream.
@@ -84,7 +85,7 @@ pub enum Body {
 }
 
 /// Why a line is no message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Malformed {
     /// There is nothing but white space.
@@ -93,15 +94,20 @@ pub enum Malformed {
     NotJson,
     /// The text is JSON, but not an object.
     NotAnObject,
+    /// It is not even a line of text.
+    Damaged(Damage),
 }
 
 impl Malformed {
-    /// A word for it: `blank`, `not-json`, `not-an-object`.
-    pub const fn as_str(self) -> &'static str {
+    /// A word for it: `blank`, `not-json`, `not-an-object`, `invalid-utf8`, `too-long`, `half-line`.
+    pub const fn as_str(&self) -> &'static str {
         match self {
             Self::Blank => "blank",
             Self::NotJson => "not-json",
             Self::NotAnObject => "not-an-object",
+            Self::Damaged(Damage::InvalidUtf8 { .. }) => "invalid-utf8",
+            Self::Damaged(Damage::TooLong { .. }) => "too-long",
+            Self::Damaged(Damage::HalfLine { .. }) => "half-line",
         }
     }
 }
@@ -121,6 +127,15 @@ impl Message {
             body,
             line,
             diagnostics: diagnostics.into_vec(),
+        }
+    }
+
+    /// A part of the stream that is no line of text; its raw line is empty.
+    pub fn damaged(damage: Damage) -> Self {
+        Self {
+            body: Body::Malformed(Malformed::Damaged(damage)),
+            line: Line::default(),
+            diagnostics: Vec::new(),
         }
     }
 

@@ -4,7 +4,7 @@
 //! `Body::UserReplay`. A message we send should carry a `uuid`: a repeated one is not run twice.
 
 use super::assistant::Role;
-use super::content::Content;
+use super::content::{Content, ContentBlock};
 use super::json::Json;
 
 wire_struct! {
@@ -91,6 +91,19 @@ impl UserMessage {
     /// The text of the message.
     pub fn text(&self) -> String {
         self.message.content.text()
+    }
+}
+
+impl From<&str> for UserMessage {
+    /// One text block with a fresh uuid.
+    fn from(text: &str) -> Self {
+        Self::prompt(vec![ContentBlock::text(text)])
+    }
+}
+
+impl From<String> for UserMessage {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
     }
 }
 

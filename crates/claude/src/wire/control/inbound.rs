@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::wire::hooks::HookInput;
 use crate::wire::json::Json;
-use crate::wire::permission::PermissionUpdate;
+use crate::wire::permission::{PermissionResult, PermissionUpdate};
 
 wire_struct! {
     /// May this tool run? Answered with a `PermissionResult`.
@@ -29,6 +29,13 @@ wire_struct! {
             description: String,
             requires_user_interaction: bool,
         }
+    }
+}
+
+impl CanUseTool {
+    /// Lets the tool run as it was asked about.
+    pub fn allow(&self) -> PermissionResult {
+        PermissionResult::allow(self.input.clone())
     }
 }
 

@@ -1,0 +1,93 @@
+//! Routes what the CLI prints: answers to their waiters, requests to the responder, the rest to the caller.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::connection::Shared;
+use super::inbox::Item;
+use super::writer::Outgoing;
+use crate::framing::Frame;
+use crate::line::{Envelope, Line};
+use crate::transport::{Progress, Source};
+
+/// Reads until the stream ends.
+pub(crate) async fn run(mut source: Box<dyn Source>, shared: Arc<Shared>) {
+    let mut frames = VecDeque::new();
+    loop {
+        while !shared.may_read() {
+            shared.inbox.changed().await;
+        }
+        let progress = tokio::select! {
+            biased;
+            progress = source.read(&mut frames) => progress,
+            () = shared.output_abandoned() => Ok(Progress::Ended),
+        };
+        let kept: Vec<Item> = frames
+            .drain(..)
+            .filter_map(|frame| route(&shared, frame))
+            .collect();
+        if !kept.is_empty() {
+            shared.inbox.put(kept);
+        }
+        match progress {
+            Ok(Progress::More) => {}
+            Ok(Progress::Ended) => break,
+            Err(error) => {
+                // A pipe that cannot be read any more is an end like any other; the exit tells the rest.
+                tracing::warn!(%error, "failed to read the CLI's output");
+                break;
+            }
+        }
+    }
+}
+
+/// Handles control traffic; gives back what is for the caller.
+fn route(shared: &Arc<Shared>, frame: Frame) -> Option<Item> {
+    let Frame::Line(line) = frame else {
+        return Some(frame.into());
+    };
+    let Ok(envelope) = Envelope::peek(&line) else {
+        return Some(Item::Line(line));
+    };
+    match envelope.kind() {
+        "control_response" => match envelope
+            .request_id
+            .as_deref()
+            .and_then(|id| shared.take_pending(id))
+        {
+            Some(waiter) => {
+                // A waiter that gave up in this moment does not need it.
+                let _ = waiter.send(Ok(line.clone()));
+                None
+            }
+            None => Some(Item::Line(line)),
+        },
+        "control_request" => match envelope.request_id.map(std::borrow::Cow::into_owned) {
+            Some(request_id) => {
+                serve(shared, line, request_id);
+                None
+            }
+            // Without an id it cannot be answered; the caller may want to see it.
+            None => Some(Item::Line(line)),
+        },
+        "control_cancel_request" => {
+            if let Some(id) = envelope.request_id.as_deref() {
+                shared.calls.cancel(id);
+            }
+            None
+        }
+        "keep_alive" => None,
+        _ => Some(Item::Line(line)),
+    }
+}
+
+fn serve(shared: &Arc<Shared>, line: Line, request_id: String) {
+    let call = shared.calls.begin(&*shared.responder, line, request_id);
+    let outgoing = shared.outgoing.clone();
+    shared.tasks.spawn(async move {
+        if let Some(line) = call.await {
+            // After the end of the connection nobody waits for the answer.
+            let _ = outgoing.send(Outgoing::Line(line, None)).await;
+        }
+    });
+}

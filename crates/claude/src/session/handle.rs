@@ -1,0 +1,323 @@
+//! The handle on a running conversation: send messages, ask control requests, end it.
+//!
+//! Cheap to clone and usable from any task. When the last handle of a conversation is gone the process is
+//! ended. The requests themselves, one method each, are in `requests`.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, watch};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::quiet::{Quiet, Seen, Verdict};
+use super::respond::Callbacks;
+use crate::engine::{Connection, ControlError, End, SendError};
+use crate::line::Line;
+use crate::mcp::OutboundMessage;
+use crate::options::Options;
+use crate::wire::control::{
+    Call, ControlRequest, Initialize, InitializeResult, Request, Response, SuccessResponse,
+};
+use crate::wire::{Body, Json, Message, UserMessage, Wire};
+
+/// What the CLI said when we introduced ourselves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Introduced {
+    /// What it offers.
+    pub result: InitializeResult,
+    /// Permission requests that nobody has answered yet.
+    pub pending_permission_requests: Vec<ControlRequest>,
+    /// Dialogs that nobody has answered yet.
+    pub pending_user_dialog_requests: Vec<ControlRequest>,
+}
+
+/// How the introduction went, once it is over.
+type Introduction = Option<Result<Arc<InitializeResult>, Arc<ControlError>>>;
+
+/// A handle on a running conversation.
+#[derive(Clone)]
+pub struct Handle {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    connection: Connection,
+    callbacks: Arc<Callbacks>,
+    quiet: Mutex<Quiet>,
+    /// The request we introduced ourselves with, to do it again.
+    introduction: Initialize,
+    introduced: watch::Receiver<Introduction>,
+    /// Marks each message as composed by a program.
+    verbatim: bool,
+    closing: AtomicBool,
+    load_timeout: Duration,
+    /// They end with the last handle, so that they do not keep the process alive.
+    _duties: [AbortOnDropHandle<()>; 2],
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("connection", &self.inner.connection)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Handle {
+    /// Sends `initialize` and gives a handle without waiting for the answer.
+    pub(super) fn introduce(
+        connection: Connection,
+        callbacks: Arc<Callbacks>,
+        mut outbound: mpsc::Receiver<OutboundMessage>,
+        options: &Options,
+    ) -> Self {
+        let introduction = options.initialize();
+        let (introducing, introduced) = watch::channel(None);
+        let asking = connection.clone();
+        let request = introduction.clone();
+        let limit = options.process.load_timeout;
+        let task = connection.spawn(async move {
+            let answer = initialize(&asking, &request, limit).await;
+            introducing.send_replace(Some(
+                answer.map(|said| Arc::new(said.result)).map_err(Arc::new),
+            ));
+        });
+        let carrying = connection.clone();
+        let carrier = connection.spawn(async move {
+            while let Some(OutboundMessage {
+                server_name,
+                message,
+            }) = outbound.recv().await
+            {
+                carry(&carrying, &server_name, message).await;
+            }
+        });
+        Self {
+            inner: Arc::new(Inner {
+                connection,
+                callbacks,
+                quiet: Mutex::default(),
+                introduction,
+                introduced,
+                verbatim: options.stream.verbatim_prompts,
+                closing: AtomicBool::new(false),
+                load_timeout: limit,
+                _duties: [
+                    AbortOnDropHandle::new(task),
+                    AbortOnDropHandle::new(carrier),
+                ],
+            }),
+        }
+    }
+
+    /// Sends a message and gives its uuid, once it is written.
+    ///
+    /// A busy CLI takes it into the running turn or queues it; see [`crate::wire::Priority`] to change that and
+    /// [`Handle::cancel_async_message`] to take a queued one back. A uuid that was sent before is not run again.
+    pub async fn send(&self, message: impl Into<UserMessage>) -> Result<String, SendError> {
+        let mut message = message.into();
+        let uuid = message
+            .uuid
+            .get_or_insert_with(|| uuid::Uuid::new_v4().to_string())
+            .clone();
+        if self.inner.verbatim {
+            message.client_composed = Some(true);
+        }
+        let line = serde_json::to_string(&message).map_err(SendError::Encode)?;
+        self.quiet().sent();
+        self.inner.connection.send(line.into()).await?;
+        Ok(uuid)
+    }
+
+    /// Sends one line of JSON as it is; for what this crate has no name for.
+    ///
+    /// The CLI exits over a line that is not JSON, so that is refused here.
+    pub async fn send_raw(&self, line: impl Into<Line>) -> Result<(), SendError> {
+        let line = line.into();
+        serde_json::from_str::<serde::de::IgnoredAny>(line.as_str()).map_err(SendError::Encode)?;
+        // A line feed inside is white space to JSON and two broken lines to the CLI.
+        let line = if line.as_str().contains('\n') {
+            Line::from(line.as_str().replace('\n', " "))
+        } else {
+            line
+        };
+        self.inner.connection.send(line).await
+    }
+
+    /// Asks a typed control request; the methods of this handle are all made of this.
+    pub async fn call<C: Call>(&self, request: C) -> Result<C::Output, ControlError> {
+        let request: Request = request.into();
+        let subtype = request.tag();
+        let answer = ask(&self.inner.connection, subtype, &request).await?;
+        payload(subtype, &answer)
+    }
+
+    /// Asks any control request by its name and fields, and gives the payload of the answer.
+    pub async fn control(
+        &self,
+        subtype: &str,
+        fields: Map<String, Value>,
+    ) -> Result<Json, ControlError> {
+        self.control_as(subtype, fields).await
+    }
+
+    pub(super) async fn control_as<T: Wire>(
+        &self,
+        subtype: &str,
+        fields: Map<String, Value>,
+    ) -> Result<T, ControlError> {
+        let answer = ask_fields(&self.inner.connection, subtype, &fields).await?;
+        payload(subtype, &answer)
+    }
+
+    /// Waits until the CLI has introduced itself and gives what it said.
+    pub async fn ready(&self) -> Result<Arc<InitializeResult>, Arc<ControlError>> {
+        let mut introduced = self.inner.introduced.clone();
+        let result = introduced
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|result| result.clone());
+        // The task that fills it in lives as long as this handle.
+        result.unwrap_or_else(|| Err(Arc::new(ControlError::Send(SendError::InputEnded))))
+    }
+
+    /// Introduces us again, for example to see which permission requests are open.
+    pub async fn reinitialize(&self) -> Result<Introduced, ControlError> {
+        let inner = &self.inner;
+        initialize(&inner.connection, &inner.introduction, inner.load_timeout).await
+    }
+
+    /// Ends the CLI's input: it finishes what it does and exits. Requests from it can no longer be answered.
+    pub async fn end_input(&self) {
+        self.inner.connection.end_input().await;
+    }
+
+    /// Ends the conversation: what runs is interrupted and saved, then the process ends, by force if it must.
+    pub async fn close(&self) -> Arc<End> {
+        self.inner.closing.store(true, Ordering::Relaxed);
+        self.inner.connection.expect_end();
+        let polite = async {
+            // A CLI that refuses or is gone is dealt with by the deadline.
+            let _ = self.control("end_session", Map::new()).await;
+            self.end_input().await;
+            self.inner.connection.ended().await
+        };
+        tokio::select! {
+            end = self.inner.connection.ended() => end,
+            end = polite => end,
+        }
+    }
+
+    /// How the CLI ended, if it has.
+    pub fn end(&self) -> Option<Arc<End>> {
+        self.inner.connection.end()
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.inner.connection
+    }
+
+    pub(super) fn callbacks(&self) -> &Callbacks {
+        &self.inner.callbacks
+    }
+
+    pub(super) fn end_was_asked_for(&self) -> bool {
+        self.inner.closing.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn observe(&self, seen: Seen) {
+        self.quiet().observe(seen);
+    }
+
+    pub(super) fn verdict(&self) -> Verdict {
+        self.quiet().verdict()
+    }
+
+    fn quiet(&self) -> MutexGuard<'_, Quiet> {
+        self.inner
+            .quiet
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn initialize(
+    connection: &Connection,
+    request: &Initialize,
+    limit: Duration,
+) -> Result<Introduced, ControlError> {
+    let subtype = "initialize";
+    let asked = tokio::time::timeout(limit, ask(connection, subtype, request)).await;
+    let answer = asked.map_err(|_| ControlError::TimedOut {
+        subtype: subtype.to_owned(),
+        limit,
+    })??;
+    Ok(Introduced {
+        result: payload(subtype, &answer)?,
+        pending_permission_requests: answer.pending_permission_requests.unwrap_or_default(),
+        pending_user_dialog_requests: answer.pending_user_dialog_requests.unwrap_or_default(),
+    })
+}
+
+/// Sends what an in-process MCP server says by itself.
+async fn carry(connection: &Connection, server_name: &str, message: Value) {
+    let fields = Map::from_iter([
+        ("server_name".to_owned(), Value::from(server_name)),
+        ("message".to_owned(), message),
+    ]);
+    if let Err(error) = ask_fields(connection, "mcp_message", &fields).await {
+        tracing::debug!(%error, server_name, "failed to pass on a message of an MCP server");
+    }
+}
+
+/// Asks a request given by name and fields.
+async fn ask_fields(
+    connection: &Connection,
+    subtype: &str,
+    fields: &Map<String, Value>,
+) -> Result<SuccessResponse, ControlError> {
+    let mut request = fields.clone();
+    request.insert("subtype".to_owned(), Value::from(subtype));
+    ask(connection, subtype, &request).await
+}
+
+/// Asks a request and tells a refusal from an answer.
+async fn ask(
+    connection: &Connection,
+    subtype: &str,
+    request: &impl Serialize,
+) -> Result<SuccessResponse, ControlError> {
+    let line = connection.ask(subtype, request).await?;
+    let unreadable = || ControlError::Answer {
+        subtype: subtype.to_owned(),
+        reason: "it is no control response".to_owned(),
+    };
+    let Body::ControlResponse(response) = Message::parse(line).body else {
+        return Err(unreadable());
+    };
+    match response.response {
+        Response::Success(success) => Ok(*success),
+        Response::Error(error) => Err(ControlError::Refused {
+            subtype: subtype.to_owned(),
+            message: error.error,
+            code: error.error_code,
+        }),
+        Response::Unknown(_) => Err(unreadable()),
+    }
+}
+
+/// The typed payload of an answer; an answer without one is read as an empty object.
+fn payload<T: Wire>(subtype: &str, answer: &SuccessResponse) -> Result<T, ControlError> {
+    let empty = Json::empty_object();
+    let payload = answer.response.as_ref().unwrap_or(&empty);
+    let read = payload.wire().map_err(|diagnostic| ControlError::Answer {
+        subtype: subtype.to_owned(),
+        reason: diagnostic.to_string(),
+    })?;
+    Ok(read.0)
+}

@@ -1,0 +1,74 @@
+//! The messages of a conversation, and how they end.
+//!
+//! Everything the CLI prints for the caller comes out here in order, typed. An end that was neither asked for
+//! nor announced by an error result is itself reported, once, with exit and last words.
+
+use std::sync::Arc;
+
+use super::handle::Handle;
+use super::observe;
+use crate::engine::{End, Item};
+use crate::wire::{Body, Message};
+
+/// Why the messages ended before the conversation did.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum StreamError {
+    /// The CLI ended by itself.
+    #[error("the CLI ended unexpectedly with {0}")]
+    Exited(Arc<End>),
+}
+
+/// Reads the messages of one conversation.
+#[derive(Debug)]
+pub(super) struct Messages {
+    handle: Handle,
+    /// The last turn failed, and the CLI's exit code will only repeat that.
+    failed_turn: bool,
+    finished: bool,
+}
+
+impl Messages {
+    pub(super) fn new(handle: Handle) -> Self {
+        Self {
+            handle,
+            failed_turn: false,
+            finished: false,
+        }
+    }
+
+    pub(super) fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// The next message, an unexpected end, or nothing after either. Safe to cancel.
+    pub(super) async fn next(&mut self) -> Option<Result<Message, StreamError>> {
+        if self.finished {
+            return None;
+        }
+        if let Some(item) = self.handle.connection().take().await {
+            return Some(Ok(self.message(item)));
+        }
+        self.finished = true;
+        let end = self.unexpected_end().await?;
+        Some(Err(StreamError::Exited(end)))
+    }
+
+    fn message(&mut self, item: Item) -> Message {
+        let message = match item {
+            Item::Line(line) => Message::parse(line),
+            Item::Damage(damage) => Message::damaged(damage),
+        };
+        if let Body::Result(result) = &message.body {
+            self.failed_turn = result.is_error();
+        }
+        self.handle.observe(observe::seen(&message));
+        message
+    }
+
+    async fn unexpected_end(&self) -> Option<Arc<End>> {
+        let end = self.handle.connection().ended().await;
+        let expected = end.exit.is_success() || self.failed_turn || self.handle.end_was_asked_for();
+        (!expected).then_some(end)
+    }
+}
