@@ -1,2 +1,33 @@
-//! The one binary.
-fn main() {}
+//! The one binary, `estelle`.
+//!
+//! Reads the command line and hands over to a subcommand, each a module of its own. It decides nothing else:
+//! what a subcommand returns becomes the exit code, and an error is printed with its causes.
+
+mod chat;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Run Claude Code on your own machines and drive it from anywhere.
+#[derive(Debug, Parser)]
+#[command(name = "estelle", version, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Chat(chat::ChatArgs),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Chat(args) => chat::run(args),
+    };
+    outcome.unwrap_or_else(|error| {
+        anstream::eprintln!("{error:#}");
+        ExitCode::FAILURE
+    })
+}

@@ -1,0 +1,78 @@
+//! `--print`: one message, the final text, and out.
+//!
+//! Nobody is asked: what needs permission is refused, and standard error says so. Standard output holds the text of
+//! each result and nothing else, so that it can be used in scripts.
+
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use estelle_claude::options::{CallContext, Options};
+use estelle_claude::wire::control::CanUseTool;
+use estelle_claude::wire::{Body, PermissionResult};
+use estelle_claude::{StreamError, query};
+use futures_util::StreamExt as _;
+
+use super::desk::Input;
+use super::keys::Signals;
+use super::{clean, trouble};
+
+/// Sends the message and prints what comes of it.
+pub(crate) async fn run(
+    message: String,
+    options: Options,
+    mut signals: Signals,
+) -> anyhow::Result<ExitCode> {
+    let options = options.can_use_tool(|request: CanUseTool, _context: CallContext| async move {
+        let name = clean::line(&request.tool_name).into_owned();
+        anstream::eprintln!(
+            "{name} was refused: with --print nobody is asked (see --permission-mode)"
+        );
+        PermissionResult::deny("Nobody is there to allow this.")
+    });
+    let mut query = query(message, options)
+        .await
+        .map_err(|error| trouble::start(&error))?;
+    let mut failed = false;
+    loop {
+        let next = tokio::select! {
+            biased;
+            signal = signals.next() => {
+                query.close().await;
+                let code = if let Input::Terminate(code) = signal { code } else { 130 };
+                return Ok(ExitCode::from(code));
+            }
+            next = query.next() => next,
+        };
+        match next {
+            Some(Ok(message)) => {
+                if let Body::Result(result) = &message.body {
+                    failed |= result.is_error();
+                    print(&result.text(), result.is_error())?;
+                }
+            }
+            Some(Err(error)) => return Err(fatal(&error)),
+            None => {
+                return Ok(if failed {
+                    ExitCode::FAILURE
+                } else {
+                    ExitCode::SUCCESS
+                });
+            }
+        }
+    }
+}
+
+fn print(text: &str, is_error: bool) -> io::Result<()> {
+    let text = clean::text(text);
+    if is_error {
+        anstream::eprintln!("The turn failed: {text}");
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
+}
+
+fn fatal(error: &StreamError) -> anyhow::Error {
+    anyhow::anyhow!("{}", clean::text(&error.to_string()))
+}
