@@ -13,13 +13,14 @@ use tokio::task::JoinHandle;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use super::calls::{Calls, Responder};
+use super::end::{ControlError, End, SendError};
 use super::inbox::{Inbox, Item};
 use super::pending::Pending;
 use super::reader;
 use super::supervisor::{self, Ending};
 use super::writer::{self, OUTGOING_CAPACITY, Outgoing};
 use crate::line::Line;
-use crate::transport::{Exit, Grace, Link};
+use crate::transport::{Grace, Link};
 
 /// How long a silent pipe is read on once the process is gone, in case a grandchild holds it open.
 pub(crate) const DRAIN_GRACE: Duration = Duration::from_secs(1);
@@ -43,96 +44,6 @@ impl Default for ConnectionConfig {
             grace: Grace::default(),
         }
     }
-}
-
-/// How a CLI ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct End {
-    /// Its exit.
-    pub exit: Exit,
-    /// The last it printed on standard error.
-    pub stderr: String,
-}
-
-impl End {
-    fn unknown() -> Self {
-        Self {
-            exit: Exit::Unknown,
-            stderr: String::new(),
-        }
-    }
-}
-
-impl std::fmt::Display for End {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.exit)?;
-        let stderr = self.stderr.trim();
-        if stderr.is_empty() {
-            return Ok(());
-        }
-        write!(f, ": {stderr}")
-    }
-}
-
-/// Why a line could not be sent.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SendError {
-    /// The CLI is gone.
-    #[error("failed to send to the CLI, which has ended with {0}")]
-    Ended(Arc<End>),
-    /// Its input was ended before, by us.
-    #[error("failed to send to the CLI, whose input was already ended")]
-    InputEnded,
-    /// The line could not be written.
-    #[error("failed to write to the CLI")]
-    Write(#[source] io::Error),
-    /// The message could not be turned into JSON.
-    #[error("failed to encode the message")]
-    Encode(#[source] serde_json::Error),
-}
-
-/// Why a control request brought no answer.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ControlError {
-    /// It could not be sent.
-    #[error(transparent)]
-    Send(#[from] SendError),
-    /// The CLI refused it.
-    #[error("the CLI refused `{subtype}`: {message}")]
-    Refused {
-        /// Which request.
-        subtype: String,
-        /// The CLI's own words.
-        message: String,
-        /// A machine-readable code, from newer versions.
-        code: Option<String>,
-    },
-    /// No answer came in time.
-    #[error("the CLI did not answer `{subtype}` within {limit:?}")]
-    TimedOut {
-        /// Which request.
-        subtype: String,
-        /// The time it had.
-        limit: Duration,
-    },
-    /// The CLI ended before it answered.
-    #[error("the CLI ended before it answered `{subtype}`, with {end}")]
-    Ended {
-        /// Which request.
-        subtype: String,
-        /// How it ended.
-        end: Arc<End>,
-    },
-    /// The answer does not have the documented shape.
-    #[error("failed to read the answer to `{subtype}`: {reason}")]
-    Answer {
-        /// Which request.
-        subtype: String,
-        /// What is wrong with it.
-        reason: String,
-    },
 }
 
 pub(crate) type Waiter = oneshot::Sender<Result<Line, Arc<End>>>;
@@ -375,6 +286,12 @@ impl Connection {
     /// How the CLI ended, if it has.
     pub(crate) fn end(&self) -> Option<Arc<End>> {
         self.shared.ended()
+    }
+
+    /// Ends the process now; nobody is interested in what it still prints.
+    pub(crate) fn abandon(&self) {
+        self.guard.0.send_replace(Ending::Abandoned);
+        self.shared.inbox.wake_reader();
     }
 
     /// Lets the time run after which the process is ended by force.

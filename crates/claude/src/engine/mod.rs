@@ -10,6 +10,7 @@
 
 mod calls;
 mod connection;
+mod end;
 mod inbox;
 #[cfg(test)]
 pub(crate) mod peer;
@@ -22,7 +23,7 @@ pub(crate) use calls::{CallError, Responder};
 pub(crate) use connection::{Connection, ConnectionConfig};
 pub(crate) use inbox::Item;
 
-pub use connection::{ControlError, End, SendError};
+pub use end::{ControlError, End, SendError};
 
 #[cfg(test)]
 #[path = "engine_tests.rs"]

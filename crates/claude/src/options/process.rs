@@ -7,7 +7,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use tokio_util::sync::CancellationToken;
+
 use super::{Environment, Options, strings};
+use crate::transport::Grace;
 
 /// Time from the start of the process to the answer to `initialize`, unless the caller says otherwise.
 const LOAD_TIMEOUT: Duration = Duration::from_mins(1);
@@ -30,6 +33,8 @@ pub(crate) struct ProcessOptions {
     pub(crate) debug_file: Option<PathBuf>,
     pub(crate) load_timeout: Duration,
     pub(crate) control_timeout: Duration,
+    pub(crate) grace: Grace,
+    pub(crate) abort: Option<CancellationToken>,
 }
 
 impl Default for ProcessOptions {
@@ -47,6 +52,8 @@ impl Default for ProcessOptions {
             debug_file: None,
             load_timeout: LOAD_TIMEOUT,
             control_timeout: CONTROL_TIMEOUT,
+            grace: Grace::default(),
+            abort: None,
         }
     }
 }
@@ -192,6 +199,20 @@ impl Options {
     /// How long the CLI may take to answer a control request. Default: 60 s.
     pub fn control_timeout(mut self, timeout: Duration) -> Self {
         self.process.control_timeout = timeout;
+        self
+    }
+
+    /// How long each step of ending the process may take before the next, harder one.
+    pub fn grace(mut self, grace: Grace) -> Self {
+        self.process.grace = grace;
+        self
+    }
+
+    /// Ends the process and the stream of messages when this fires, whatever is going on.
+    ///
+    /// Dropping the session or query does the same; this is for a caller that does not hold it.
+    pub fn abort(mut self, token: CancellationToken) -> Self {
+        self.process.abort = Some(token);
         self
     }
 }

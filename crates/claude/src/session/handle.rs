@@ -8,35 +8,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::ask::{Introduced, ask, ask_fields, initialize, payload};
+use super::duties;
 use super::quiet::{Quiet, Seen, Verdict};
 use super::respond::Callbacks;
 use crate::engine::{Connection, ControlError, End, SendError};
 use crate::line::Line;
 use crate::mcp::OutboundMessage;
 use crate::options::Options;
-use crate::wire::control::{
-    Call, ControlRequest, Initialize, InitializeResult, Request, Response, SuccessResponse,
-};
-use crate::wire::{Body, Json, Message, UserMessage, Wire};
-
-/// What the CLI said when we introduced ourselves.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Introduced {
-    /// What it offers.
-    pub result: InitializeResult,
-    /// Permission requests that nobody has answered yet.
-    pub pending_permission_requests: Vec<ControlRequest>,
-    /// Dialogs that nobody has answered yet.
-    pub pending_user_dialog_requests: Vec<ControlRequest>,
-}
+use crate::wire::control::{Call, Initialize, InitializeResult, Request};
+use crate::wire::{Json, UserMessage, Wire};
 
 /// How the introduction went, once it is over.
-type Introduction = Option<Result<Arc<InitializeResult>, Arc<ControlError>>>;
+pub(super) type Introduction = Option<Result<Arc<InitializeResult>, Arc<ControlError>>>;
 
 /// A handle on a running conversation.
 #[derive(Clone)]
@@ -54,9 +43,10 @@ struct Inner {
     /// Marks each message as composed by a program.
     verbatim: bool,
     closing: AtomicBool,
+    abort: CancellationToken,
     load_timeout: Duration,
     /// They end with the last handle, so that they do not keep the process alive.
-    _duties: [AbortOnDropHandle<()>; 2],
+    _duties: [AbortOnDropHandle<()>; 3],
 }
 
 impl fmt::Debug for Handle {
@@ -72,30 +62,23 @@ impl Handle {
     pub(super) fn introduce(
         connection: Connection,
         callbacks: Arc<Callbacks>,
-        mut outbound: mpsc::Receiver<OutboundMessage>,
+        outbound: mpsc::Receiver<OutboundMessage>,
         options: &Options,
     ) -> Self {
         let introduction = options.initialize();
         let (introducing, introduced) = watch::channel(None);
-        let asking = connection.clone();
-        let request = introduction.clone();
         let limit = options.process.load_timeout;
-        let task = connection.spawn(async move {
-            let answer = initialize(&asking, &request, limit).await;
-            introducing.send_replace(Some(
-                answer.map(|said| Arc::new(said.result)).map_err(Arc::new),
-            ));
-        });
-        let carrying = connection.clone();
-        let carrier = connection.spawn(async move {
-            while let Some(OutboundMessage {
-                server_name,
-                message,
-            }) = outbound.recv().await
-            {
-                carry(&carrying, &server_name, message).await;
-            }
-        });
+        let abort = options.process.abort.clone().unwrap_or_default();
+        let duties = [
+            connection.spawn(duties::introduce(
+                connection.clone(),
+                introduction.clone(),
+                limit,
+                introducing,
+            )),
+            connection.spawn(duties::carry(connection.clone(), outbound)),
+            connection.spawn(duties::abort(connection.clone(), abort.clone())),
+        ];
         Self {
             inner: Arc::new(Inner {
                 connection,
@@ -105,11 +88,9 @@ impl Handle {
                 introduced,
                 verbatim: options.stream.verbatim_prompts,
                 closing: AtomicBool::new(false),
+                abort,
                 load_timeout: limit,
-                _duties: [
-                    AbortOnDropHandle::new(task),
-                    AbortOnDropHandle::new(carrier),
-                ],
+                _duties: duties.map(AbortOnDropHandle::new),
             }),
         }
     }
@@ -230,6 +211,10 @@ impl Handle {
         self.inner.closing.load(Ordering::Relaxed)
     }
 
+    pub(super) fn was_aborted(&self) -> bool {
+        self.inner.abort.is_cancelled()
+    }
+
     pub(super) fn observe(&self, seen: Seen) {
         self.quiet().observe(seen);
     }
@@ -244,80 +229,4 @@ impl Handle {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-async fn initialize(
-    connection: &Connection,
-    request: &Initialize,
-    limit: Duration,
-) -> Result<Introduced, ControlError> {
-    let subtype = "initialize";
-    let asked = tokio::time::timeout(limit, ask(connection, subtype, request)).await;
-    let answer = asked.map_err(|_| ControlError::TimedOut {
-        subtype: subtype.to_owned(),
-        limit,
-    })??;
-    Ok(Introduced {
-        result: payload(subtype, &answer)?,
-        pending_permission_requests: answer.pending_permission_requests.unwrap_or_default(),
-        pending_user_dialog_requests: answer.pending_user_dialog_requests.unwrap_or_default(),
-    })
-}
-
-/// Sends what an in-process MCP server says by itself.
-async fn carry(connection: &Connection, server_name: &str, message: Value) {
-    let fields = Map::from_iter([
-        ("server_name".to_owned(), Value::from(server_name)),
-        ("message".to_owned(), message),
-    ]);
-    if let Err(error) = ask_fields(connection, "mcp_message", &fields).await {
-        tracing::debug!(%error, server_name, "failed to pass on a message of an MCP server");
-    }
-}
-
-/// Asks a request given by name and fields.
-async fn ask_fields(
-    connection: &Connection,
-    subtype: &str,
-    fields: &Map<String, Value>,
-) -> Result<SuccessResponse, ControlError> {
-    let mut request = fields.clone();
-    request.insert("subtype".to_owned(), Value::from(subtype));
-    ask(connection, subtype, &request).await
-}
-
-/// Asks a request and tells a refusal from an answer.
-async fn ask(
-    connection: &Connection,
-    subtype: &str,
-    request: &impl Serialize,
-) -> Result<SuccessResponse, ControlError> {
-    let line = connection.ask(subtype, request).await?;
-    let unreadable = || ControlError::Answer {
-        subtype: subtype.to_owned(),
-        reason: "it is no control response".to_owned(),
-    };
-    let Body::ControlResponse(response) = Message::parse(line).body else {
-        return Err(unreadable());
-    };
-    match response.response {
-        Response::Success(success) => Ok(*success),
-        Response::Error(error) => Err(ControlError::Refused {
-            subtype: subtype.to_owned(),
-            message: error.error,
-            code: error.error_code,
-        }),
-        Response::Unknown(_) => Err(unreadable()),
-    }
-}
-
-/// The typed payload of an answer; an answer without one is read as an empty object.
-fn payload<T: Wire>(subtype: &str, answer: &SuccessResponse) -> Result<T, ControlError> {
-    let empty = Json::empty_object();
-    let payload = answer.response.as_ref().unwrap_or(&empty);
-    let read = payload.wire().map_err(|diagnostic| ControlError::Answer {
-        subtype: subtype.to_owned(),
-        reason: diagnostic.to_string(),
-    })?;
-    Ok(read.0)
 }

@@ -17,6 +17,9 @@ pub enum StreamError {
     /// The CLI ended by itself.
     #[error("the CLI ended unexpectedly with {0}")]
     Exited(Arc<End>),
+    /// The caller's abort token fired.
+    #[error("the conversation was aborted")]
+    Aborted,
 }
 
 /// Reads the messages of one conversation.
@@ -50,6 +53,9 @@ impl Messages {
             return Some(Ok(self.message(item)));
         }
         self.finished = true;
+        if self.handle.was_aborted() {
+            return Some(Err(StreamError::Aborted));
+        }
         let end = self.unexpected_end().await?;
         Some(Err(StreamError::Exited(end)))
     }

@@ -5,7 +5,9 @@
 //! process is done here from [`crate::options::Options`]; the bytes are the transport's business, correlation
 //! the engine's.
 
+mod ask;
 mod conversation;
+mod duties;
 mod handle;
 mod messages;
 mod observe;
@@ -15,8 +17,9 @@ mod requests;
 mod respond;
 mod start;
 
+pub use ask::Introduced;
 pub use conversation::{Session, Turn};
-pub use handle::{Handle, Introduced};
+pub use handle::Handle;
 pub use messages::StreamError;
 pub use query::{Prompt, Query, query};
 pub use start::StartError;

@@ -277,3 +277,17 @@ async fn closing_asks_first() {
     let (end, ()) = tokio::join!(session.close(), polite);
     assert_eq!(end.exit, Exit::Code(0));
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_abort_token_ends_process_and_messages() {
+    let abort = tokio_util::sync::CancellationToken::new();
+    let (mut session, mut peer) = session(Options::new().abort(abort.clone())).await;
+    abort.cancel();
+    assert!(peer.stops.recv().await.is_some());
+    peer.exit(Exit::Code(143));
+    assert!(matches!(
+        session.next().await,
+        Some(Err(StreamError::Aborted))
+    ));
+    assert!(session.next().await.is_none());
+}

@@ -52,6 +52,7 @@ pub(super) fn connect(link: Link, options: &Options) -> Handle {
     let callbacks = Arc::new(callbacks);
     let config = ConnectionConfig {
         control_timeout: options.process.control_timeout,
+        grace: options.process.grace,
         ..ConnectionConfig::default()
     };
     let connection = Connection::open(link, callbacks.clone(), config);
