@@ -81,7 +81,7 @@
 //! | the messages and their fields | [`wire`] |
 //! | MCP servers, `.mcp.json`, tools in this process | [`mcp`] |
 //! | another way to reach the process than child pipes | [`transport`] |
-//! | raw lines and damage, without any of the above | [`framing`], [`line`] |
+//! | raw lines and damage, without any of the above | [`framing`], [`mod@line`] |
 //!
 //! # What you can rely on
 //!

@@ -1,7 +1,7 @@
 //! The simulated Claude Code CLI: speaks stream-json on standard input and output like the real one.
 //!
-//! A pure machine in the middle ([`machine`]) takes lines, signals and time, and gives back lines and deeds; [`shell`] is the
-//! thin layer that does them. What the CLI does in sequence is written as flows ([`flow`]) over one set of facts ([`state`]).
+//! A pure machine in the middle (`machine`) takes lines, signals and time, and gives back lines and deeds; `shell` is the
+//! thin layer that does them. What the CLI does in sequence is written as flows (`flow`) over one set of facts (`state`).
 //! Everything it prints follows the recorded traffic of the versions 2.1.197 and 2.1.325; the prompt is the script.
 //!
 //! It runs no command, opens no connection and knows no type of the SDK: an oracle that shared them would share its mistakes.

@@ -1,3 +1,5 @@
+//! The bridge against the exchanges recorded from a real CLI, and against servers that misbehave.
+
 use serde_json::json;
 
 use super::*;

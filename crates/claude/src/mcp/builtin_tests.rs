@@ -1,3 +1,5 @@
+//! The built-in server, message by message: handshake, listing, calls, cancellation and every refusal.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use schemars::JsonSchema;

@@ -1,3 +1,5 @@
+//! What the CLI is given for each kind of server, compared as JSON.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Reading `.mcp.json`: whole files, broken ones, single bad entries, relative folders.
+
 use std::error::Error as _;
 
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! A handler written for `rmcp` behind the same bridge as the built-in server.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rmcp::model::{
