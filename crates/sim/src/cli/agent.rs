@@ -23,10 +23,10 @@ impl Sim {
             agent_id: task.id.clone(),
             kind: task.kind().to_owned(),
             description: task.description.clone(),
+            behind,
         });
         let inner = Turn::new(self, task.scope, voice, Vec::new());
-        let body = obj! { "agent_id" => &task.id, "agent_type" => task.kind() };
-        self.call_hooks(turn, "SubagentStart", task.kind(), body)
+        self.call_hooks(&inner, "SubagentStart", task.kind(), Json::empty())
             .await?;
         if behind {
             let sim = self.clone();
@@ -104,9 +104,20 @@ impl Sim {
                 "agentId" => id,
                 "agentType" => task.kind(),
                 "content" => vec![super::model::text_block(&text)],
+                "resolvedModel" => self.with(|state| state.chat.model.clone()),
                 "totalDurationMs" => took,
                 "totalTokens" => tokens,
                 "totalToolUseCount" => uses,
+                "usage" => super::usage::turn_usage(self.version(), 1),
+                "toolStats" if uses > 0 => obj! {
+                    "readCount" => 0,
+                    "searchCount" => 0,
+                    "bashCount" => uses,
+                    "editFileCount" => 0,
+                    "linesAdded" => 0,
+                    "linesRemoved" => 0,
+                    "otherToolCount" => 0,
+                },
             },
         })
     }
@@ -140,7 +151,7 @@ impl Sim {
         Ok((String::new(), uses))
     }
 
-    async fn agent_stopped(&self, turn: &Turn, text: &str) -> Result<(), Abort> {
+    pub(crate) async fn agent_stopped(&self, turn: &Turn, text: &str) -> Result<(), Abort> {
         let setup = self.setup();
         let (id, agent) = (self.session_id(), turn.agent());
         let agent_id = agent
@@ -151,7 +162,7 @@ impl Sim {
             "stop_hook_active" => false,
             "agent_transcript_path" => format!("{dir}/{id}/subagents/agent-{agent_id}.jsonl"),
             "last_assistant_message" => text,
-            "background_tasks" => self.with(|state| super::tasks::listed(&state.tasks, false)),
+            "background_tasks" => self.with(|state| super::tasks::for_hooks(&state.tasks)),
             "session_crons" => Json::List(Vec::new()),
         };
         let kind = agent.map(|agent| agent.kind.clone()).unwrap_or_default();

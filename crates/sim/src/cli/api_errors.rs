@@ -57,6 +57,9 @@ impl Sim {
         }
         turn.retries = 0;
         let refusal = self.refusal(error);
+        if refusal.too_long && self.with(|state| state.chat.messages > 1) {
+            self.print_vain_compaction();
+        }
         turn.echo(self);
         let body = obj! {
             "turn_id" => &turn.prompt_id,
@@ -70,6 +73,19 @@ impl Sim {
         let stopped = obj! { "error" => refusal.name, "last_assistant_message" => &refusal.text };
         self.call_hooks(turn, "StopFailure", "", stopped).await?;
         Ok(Some(refusal))
+    }
+
+    /// The CLI tries to make room first, in vain with a short conversation.
+    fn print_vain_compaction(&self) {
+        let newer = self.is_325();
+        let begun = obj! { "status" => "compacting", "compact_output_chars" if newer => 0 };
+        self.print_system("status", begun);
+        let ended = obj! {
+            "status" => Json::Null,
+            "compact_result" => "failed",
+            "compact_error" => "too_few_groups",
+        };
+        self.print_system("status", ended);
     }
 
     fn retry_delay(&self, error: &HttpError, attempt: u32) -> f64 {

@@ -37,7 +37,13 @@ impl Sim {
         let request = line.get("request").cloned().unwrap_or_default();
         let subtype = request.text("subtype").unwrap_or_default().to_owned();
         let answered = match self.change(&subtype, &request, id.as_ref()) {
-            Answered::Unknown => self.inquire(&subtype, &request),
+            Answered::Unknown => {
+                if subtype == "side_question" && self.is_325() {
+                    let body = obj! { "request_id" => id.clone(), "status" => "started" };
+                    self.print_system("control_request_progress", body);
+                }
+                self.inquire(&subtype, &request)
+            }
             answered @ (Answered::Empty
             | Answered::With(_)
             | Answered::Error(..)

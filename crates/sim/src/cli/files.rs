@@ -11,10 +11,22 @@ const CURRENT: &str = "(file state is current in your context — no need to Rea
 
 /// What makes an edit fail before anybody is asked.
 pub(crate) fn misuse(sim: &Sim, call: &Call) -> Option<Output> {
-    if call.tool != "Edit" {
+    if !matches!(call.tool.as_str(), "Edit" | "Write") {
         return None;
     }
     let path = sim.absolute(call.input.text("file_path").unwrap_or_default());
+    let (exists, known) = sim.with(|state| {
+        let exists = state.work.disk.read(&path).is_some();
+        (exists, state.chat.known_files.contains(&path))
+    });
+    if exists && !known {
+        return Some(Output::misused(
+            "File has not been read yet. Read it first before writing to it.",
+        ));
+    }
+    if call.tool == "Write" {
+        return None;
+    }
     let old = call.input.text("old_string").unwrap_or_default();
     let Some(text) = sim.with(|state| state.work.disk.read(&path)) else {
         return Some(Output::misused(&format!(
@@ -43,6 +55,7 @@ impl Sim {
                 state.chat.checkpoints.push(entry);
             });
         }
+        self.with(|state| state.chat.known_files.insert(path.to_owned()));
         self.with(|state| state.work.disk.write(path, text))
             .map_err(|error| error.to_string())?;
         Ok(original)
@@ -126,6 +139,7 @@ impl Sim {
                 self.setup().env.cwd
             ));
         };
+        self.with(|state| state.chat.known_files.insert(path));
         let lines: Vec<&str> = text.split('\n').collect();
         let numbered: Vec<String> = lines
             .iter()

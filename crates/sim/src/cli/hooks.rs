@@ -51,6 +51,11 @@ pub(crate) fn read_hooks(hooks: &Json) -> Vec<HookMatcher> {
 }
 
 impl HookMatcher {
+    /// Whether it listens to an event.
+    pub(crate) fn is_for(&self, event: &str) -> bool {
+        self.event == event
+    }
+
     /// A matcher is a list of names with bars between them; none and `*` match everything.
     fn matches(&self, event: &str, subject: &str) -> bool {
         let names = self.matcher.as_deref().unwrap_or_default();
@@ -120,7 +125,12 @@ impl Sim {
         let (id, mode) = self.with(|state| (state.chat.id.clone(), state.chat.mode.clone()));
         let with_mode = !matches!(
             event,
-            "MessageDisplay" | "PreCompact" | "PostCompact" | "SessionStart" | "StopFailure"
+            "MessageDisplay"
+                | "PreCompact"
+                | "PostCompact"
+                | "SessionStart"
+                | "StopFailure"
+                | "SubagentStart"
         );
         let with_effort = (with_mode && event != "UserPromptSubmit") || event == "StopFailure";
         let agent = turn.agent();

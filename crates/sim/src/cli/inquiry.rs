@@ -47,6 +47,7 @@ impl Sim {
         let again = self.with(|state| {
             let again = state.initialized;
             state.initialized = true;
+            state.initializing += 1;
             again
         });
         // A second one registers hooks on 2.1.325 only.
@@ -72,6 +73,7 @@ impl Sim {
             })
             .await;
             sim.answer_initialize(id.as_ref(), again);
+            sim.with(|state| state.initializing -= 1);
         });
     }
 
@@ -89,12 +91,16 @@ impl Sim {
             body.set("current_permission_mode", mode);
             body.set("session_state", if busy { "running" } else { "idle" });
             // The process id stands between the account and the version.
+            let hooked = self.with(|state| !state.hooks.is_empty());
             let mut fields = Vec::new();
             for (key, value) in body.fields() {
                 if key == "claude_code_version" {
                     fields.push(("pid".to_owned(), Json::from(env.pid)));
                 }
                 fields.push((key.clone(), value.clone()));
+                if key == "current_permission_mode" && hooked {
+                    fields.push(("hooks_applied".to_owned(), Json::Bool(true)));
+                }
             }
             body = Json::Object(fields);
         } else {
@@ -281,7 +287,9 @@ impl Sim {
     fn reload_plugins(&self) -> Answered {
         let recorded = self.version().recorded("initialize");
         let part = |key: &str| recorded.get(key).cloned().unwrap_or_default();
-        self.print_system("commands_changed", obj! { "commands" => part("commands") });
+        if !self.is_325() {
+            self.print_system("commands_changed", obj! { "commands" => part("commands") });
+        }
         let servers: Vec<Json> = Vec::new();
         Answered::With(obj! {
             "commands" => part("commands"),

@@ -37,10 +37,24 @@ impl Sim {
             line.set(&key, value);
         }
         let (session, uuid) = (self.session_id(), self.uuid());
-        if self.is_325() && subtype == "status" {
+        if self.names_session_first(subtype, &line) {
             line.with("session_id", session).with("uuid", uuid)
         } else {
             line.with("uuid", uuid).with("session_id", session)
+        }
+    }
+
+    /// Which of the two ids comes first differs from line to line in the real output.
+    fn names_session_first(&self, subtype: &str, line: &Json) -> bool {
+        let newer = self.is_325();
+        match subtype {
+            "status" if line.get("permissionMode").is_some() => false,
+            "status" => newer || line.text("status") != Some("requesting"),
+            "api_retry" => true,
+            "task_notification" => {
+                !newer && line.text("status") == Some("completed") && line.get("usage").is_none()
+            }
+            _ => false,
         }
     }
 

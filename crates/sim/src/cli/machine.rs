@@ -213,6 +213,7 @@ fn fresh_state(setup: Setup, disk: Box<dyn Disk>, now: u64) -> State {
         now,
         started: now,
         initialized: false,
+        initializing: 0,
         ids: Ids::new(setup.env.seed, ""),
         effects: Vec::new(),
         wake: None,
@@ -269,6 +270,10 @@ impl Sim {
             state.ids = Ids::new(state.setup.env.seed, &salt);
             state.chat.id = opened.id.unwrap_or_else(|| state.ids.uuid());
             state.chat.messages = entries.len();
+            let answers = entries
+                .iter()
+                .filter(|entry| entry.text("type") == Some("assistant"));
+            state.chat.answers = answers.count();
             let uuids = entries
                 .iter()
                 .filter_map(|entry| entry.text("uuid"))

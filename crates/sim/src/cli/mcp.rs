@@ -153,12 +153,15 @@ impl Sim {
     }
 
     async fn handshake(&self, scope: Scope, name: &str) -> Result<bool, Abort> {
+        let newer = self.is_325();
+        let number = self.version().number();
         let client = obj! {
             "name" => "claude-code",
             "title" => "Claude Code",
-            "version" => self.version().number(),
+            "version" if !newer => number,
             "description" => "Anthropic's agentic coding tool",
             "websiteUrl" => "https://claude.com/claude-code",
+            "version" if newer => number,
         };
         let hello = obj! {
             "method" => "initialize",
@@ -183,7 +186,14 @@ impl Sim {
                 server.greeted = true;
             }
         });
-        let ready = obj! { "method" => "notifications/initialized", "jsonrpc" => "2.0" };
+        // `initialize` of the host is answered before the handshake goes on.
+        self.until_in(scope, |state| (state.initializing == 0).then_some(()))
+            .await?;
+        let ready = obj! {
+            "jsonrpc" if newer => "2.0",
+            "method" => "notifications/initialized",
+            "jsonrpc" if !newer => "2.0",
+        };
         if self.mcp_ask(scope, name, ready).await?.is_none() {
             return Ok(false);
         }

@@ -159,10 +159,21 @@ impl Sim {
             };
             self.stream_call(turn, &stream, &call);
             stream.index += 1;
-            said.calls.push(call);
+            said.calls.push(self.as_run(call));
         }
-        self.print_message_end(turn, &stream, &said.stop);
+        self.print_message_end(turn, &stream, &said.stop, Json::empty());
         Ok(said)
+    }
+
+    /// The input a tool really gets: its defaults are filled in, and a plan is taken out by the newer CLI.
+    fn as_run(&self, mut call: Call) -> Call {
+        if call.tool == "Edit" && call.input.get("replace_all").is_none() {
+            call.input.set("replace_all", false);
+        }
+        if call.tool == "ExitPlanMode" && self.is_325() {
+            call.input = Json::empty();
+        }
+        call
     }
 
     fn print_message_start(&self, turn: &Turn, stream: &Stream<'_>) {
@@ -191,19 +202,14 @@ impl Sim {
         turn.event(self, &stream.id, event, more);
     }
 
-    fn print_message_end(&self, turn: &Turn, stream: &Stream<'_>, stop: &str) {
+    fn print_message_end(&self, turn: &Turn, stream: &Stream<'_>, stop: &str, more: Json) {
         let delta = obj! {
             "type" => "message_delta",
             "delta" => obj! { "stop_reason" => stop, "stop_sequence" => Json::Null },
             "usage" => obj! { "output_tokens" => super::usage::OUTPUT_TOKENS },
         };
         turn.event(self, &stream.id, delta, Json::empty());
-        turn.event(
-            self,
-            &stream.id,
-            obj! { "type" => "message_stop" },
-            Json::empty(),
-        );
+        turn.event(self, &stream.id, obj! { "type" => "message_stop" }, more);
     }
 
     fn block_start(&self, turn: &Turn, stream: &Stream<'_>, block: Json) {
@@ -313,7 +319,12 @@ impl Sim {
         if newer {
             let event = obj! { "type" => "content_block_stop", "index" => stream.index };
             turn.event(self, &stream.id, event, Json::empty());
-            self.print_message_end(turn, stream, "end_turn");
+            let more = if shown {
+                Json::empty()
+            } else {
+                obj! { "abandoned_blocks" => vec![stream.index] }
+            };
+            self.print_message_end(turn, stream, "end_turn", more);
         }
     }
 
@@ -337,7 +348,7 @@ impl Sim {
             "type" => "tool_use",
             "id" => &call.id,
             "name" => &call.tool,
-            "input" => &call.input,
+            "input" => with_defaults(call),
         };
         self.finish_block(turn, stream, &block, None);
     }
@@ -361,6 +372,11 @@ impl Sim {
         aborted: bool,
     ) {
         turn.moments.first_block.get_or_insert(self.now());
+        // The last words of a sub-agent in the foreground are the result of its call and not a line of their own.
+        let last_words = stream.answer.calls.is_empty();
+        if last_words && turn.agent().is_some_and(|agent| !agent.behind) {
+            return;
+        }
         let message = obj! {
             "id" => &stream.id,
             "type" => "message",
@@ -393,10 +409,10 @@ impl Sim {
             "type" => "assistant",
             "message" => message,
             "parent_tool_use_id" => turn.parent(),
+            "agent_id" if newer && agent.is_some() => agent.map(|agent| agent.agent_id.clone()),
             "session_id" => self.session_id(),
             "uuid" => self.uuid(),
             "timestamp" if newer => self.with(|state| state.timestamp()),
-            "agent_id" if newer && agent.is_some() => agent.map(|agent| agent.agent_id.clone()),
         }
     }
 
@@ -434,6 +450,16 @@ impl Sim {
             "tool_name" if self.is_325() => tool,
         }])
     }
+}
+
+/// The line of a call shows the defaults of its input in front.
+fn with_defaults(call: &Call) -> Json {
+    if call.tool != "Edit" || call.input.get("replace_all").is_some() {
+        return call.input.clone();
+    }
+    let mut fields = vec![("replace_all".to_owned(), Json::Bool(false))];
+    fields.extend(call.input.fields().iter().cloned());
+    Json::Object(fields)
 }
 
 /// After so many deltas without a delay the input is looked at.

@@ -169,10 +169,7 @@ impl Sim {
             "WebFetch" => {
                 let url = input.text("url").unwrap_or_default();
                 Verdict::Ask(Ask {
-                    details: suggest(vec![add_rule(
-                        tool,
-                        Some(&format!("domain:{}", host_of(url))),
-                    )]),
+                    details: suggest(vec![add_domain(host_of(url))]),
                     unasked: format!(
                         "Claude requested permissions to use {tool}, but you haven't granted it yet."
                     ),
@@ -198,7 +195,7 @@ impl Sim {
         let by_rule = matches!(tool, "Bash" | "Read");
         let newer = self.is_325();
         let details = obj! {
-            "decision_reason_type" if by_rule => "rule",
+            "decision_reason_type" if by_rule || !newer => "rule",
             "decision_reason_rule_source" if by_rule && newer => "flagSettings",
             "server_policy_ask_only" if newer => false,
             "matched_ask_rule" if !by_rule && newer => obj! { "source" => "flagSettings", "tool_name" => tool },
@@ -333,6 +330,16 @@ fn add_rule(tool: &str, content: Option<&str>) -> Json {
         }],
         "behavior" => "allow",
         "destination" => "localSettings",
+    }
+}
+
+fn add_domain(host: &str) -> Json {
+    let rule = obj! { "toolName" => "WebFetch", "ruleContent" => format!("domain:{host}") };
+    obj! {
+        "type" => "addRules",
+        "destination" => "localSettings",
+        "rules" => vec![rule],
+        "behavior" => "allow",
     }
 }
 

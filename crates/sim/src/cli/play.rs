@@ -60,8 +60,13 @@ async fn play_prompt(sim: &Sim, batch: Vec<Queued>, cursor: &mut Cursor) {
 async fn play_notice(sim: &Sim, notice: Json, cursor: &mut Cursor) {
     let mut turn = sim.open_turn(Vec::new());
     turn.origin = Some(notice);
-    sim.print_init();
-    let outcome = ask_model(sim, &mut turn, cursor).await;
+    let outcome = if sim.is_325() {
+        // The newer CLI shows the notification to the prompt hooks.
+        play(sim, &mut turn, cursor, "<task-notification>").await
+    } else {
+        sim.print_init();
+        ask_model(sim, &mut turn, cursor).await
+    };
     sim.close_turn(&turn, outcome);
 }
 
@@ -171,7 +176,10 @@ impl Sim {
 
     /// Prints the result and ends a turn.
     fn close_turn(&self, turn: &Turn, outcome: Outcome) {
-        let cancelled = matches!(outcome, Outcome::Aborted { .. });
+        let cancelled = matches!(
+            outcome,
+            Outcome::Aborted { .. } | Outcome::Refused(_) | Outcome::Budget(_)
+        );
         self.print_result(turn, outcome);
         self.with(|state| {
             state.work.turn = None;
@@ -220,7 +228,7 @@ impl Sim {
         let body = obj! {
             "stop_hook_active" => active,
             "last_assistant_message" => text.unwrap_or_default(),
-            "background_tasks" => self.with(|state| super::tasks::listed(&state.tasks, false)),
+            "background_tasks" => self.with(|state| super::tasks::for_hooks(&state.tasks)),
             "session_crons" => Json::List(Vec::new()),
         };
         let replies = self.call_hooks(turn, "Stop", "", body).await?;

@@ -45,13 +45,27 @@ fn plain(answer: &Json) -> String {
 
 impl Sim {
     /// The result of `ExitPlanMode` once it was allowed.
-    pub(crate) fn leave_plan(&self) -> Output {
+    pub(crate) fn leave_plan(&self, call: &Call) -> Output {
+        let plan = call.input.text("plan");
         self.change_mode("default");
+        let newer = self.is_325();
         let file = format!("{}/.claude/plans/simulated-plan.md", self.setup().env.home);
+        let told = if newer {
+            "User has approved exiting plan mode. You can now proceed.".to_owned()
+        } else {
+            format!(
+                "User has approved your plan. You can now start coding. Start with updating your todo list if applicable\n\nYour plan has been saved to: {file}"
+            )
+        };
         Output {
-            content: "User has approved exiting plan mode. You can now proceed.".into(),
+            content: told.into(),
             form: Form::Answered,
-            structured: obj! { "plan" => Json::Null, "isAgent" => false, "filePath" => file },
+            structured: obj! {
+                "plan" => plan.filter(|_| !newer),
+                "isAgent" => false,
+                "filePath" => file,
+                "planWasEdited" if !newer => false,
+            },
         }
     }
 }

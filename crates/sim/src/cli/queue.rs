@@ -105,10 +105,11 @@ pub(crate) fn merge(sim: &Sim, turn: &mut Turn, batch: &[Queued]) -> Json {
     };
     let replay = sim.setup().args.replay;
     if let Some((last, earlier)) = batch.split_last() {
-        if replay && sim.is_325() {
-            for message in earlier {
-                sim.emit(&sim.echo_queued(message));
-            }
+        for message in earlier
+            .iter()
+            .filter(|message| replay && message.uuid.is_some())
+        {
+            sim.emit(&sim.echo_line(&message.content, message.uuid.as_ref(), None));
         }
         for message in batch {
             sim.print_lifecycle(message.uuid.as_ref(), "started");

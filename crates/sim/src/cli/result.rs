@@ -115,7 +115,7 @@ fn shape(sim: &Sim, turn: &Turn, outcome: Outcome) -> Shape {
         Outcome::Aborted {
             abort: Abort::Superseded,
             in_tools: false,
-        } if !sim.is_325() => {
+        } if !sim.is_325() && !turn.cut_text.is_empty() => {
             let text = turn.cut_text.clone();
             succeeded(text, Json::Null, Some("aborted_streaming"), turns)
         }
@@ -138,13 +138,15 @@ fn shape(sim: &Sim, turn: &Turn, outcome: Outcome) -> Shape {
         }
         Outcome::Budget(most) => {
             let error = format!("Reached maximum budget (${most})");
-            failed(
+            let mut shape = failed(
                 "error_max_budget_usd",
                 error,
                 stop,
                 "budget_exhausted",
                 turns,
-            )
+            );
+            shape.terminal = shape.terminal.filter(|_| sim.is_325());
+            shape
         }
         Outcome::Deferred(call) => {
             let mut shape = succeeded(
@@ -221,9 +223,9 @@ impl Sim {
             "deferred_tool_use" if shape.deferred.is_some() => shape.deferred.clone(),
             "terminal_reason" if shape.terminal.is_some() => shape.terminal,
             "fast_mode_state" => "off",
+            "origin" if turn.origin.is_some() => turn.origin.clone(),
             "uuid" => self.uuid(),
             "errors" if !is_text => shape.errors.clone(),
-            "origin" if turn.origin.is_some() => turn.origin.clone(),
         }
     }
 
@@ -269,15 +271,17 @@ impl Sim {
             "result" if is_text => shape.text.clone(),
             "errors" if !is_text => shape.errors.clone(),
             "ttft_ms" if answered => since(turn.moments.first_block),
+            "user_message_uuid" if named && (local || !is_text) => naming,
+            "user_message_uuids" if named && local => turn.uuids.clone(),
+            "local_command" if command.is_some() => command,
             "type" => "result",
             "duration_ms" => self.now() - turn.started,
             "uuid" => self.uuid(),
             "ttft_stream_ms" if streamed => since(turn.moments.first_content),
             "time_to_request_ms" if streamed => since(turn.moments.requested),
             "first_content_frame_ms" if streamed => since(turn.moments.first_content),
-            "user_message_uuid" if named => naming,
-            "user_message_uuids" if named => turn.uuids.clone(),
-            "local_command" if command.is_some() => command,
+            "user_message_uuid" if named && is_text && !local => naming,
+            "user_message_uuids" if named && !local => turn.uuids.clone(),
             "request_sent_wall_ms" if answered && named => turn.moments.requested,
             "first_request_input_tokens" if answered && named => super::usage::INPUT_TOKENS,
             "first_request_cache_read_input_tokens" if answered && named => 0,

@@ -3,7 +3,7 @@
 use super::json::{Json, obj};
 use super::result::Outcome;
 use super::state::Sim;
-use super::turn::Turn;
+use super::turn::{AgentVoice, Turn, Voice};
 
 impl Sim {
     /// Does what a slash command says; nothing if the text is none, or one that goes to the model.
@@ -61,7 +61,7 @@ impl Sim {
     /// The echo of a command has a form of its own on 2.1.325.
     fn print_command(&self, turn: &mut Turn, name: &str) {
         if !self.is_325() {
-            turn.echo(self);
+            turn.echoes.clear();
             return;
         }
         for mut line in std::mem::take(&mut turn.echoes) {
@@ -80,6 +80,7 @@ impl Sim {
         self.with(|state| {
             state.chat.id.clone_from(&id);
             state.chat.messages = 0;
+            state.chat.answers = 0;
             state.chat.last_uuid = None;
             state.totals.reset();
         });
@@ -87,10 +88,10 @@ impl Sim {
             self.emit(&obj! {
                 "type" => "conversation_reset",
                 "new_conversation_id" => &id,
+                "uuid" => self.uuid(),
                 "trigger" => "clear",
                 "user_message_uuid" if !turn.uuids.is_empty() => turn.uuids.last(),
                 "timestamp" => self.with(|state| state.timestamp()),
-                "uuid" => self.uuid(),
                 "session_id" => &id,
             });
             self.print_tasks();
@@ -120,6 +121,9 @@ impl Sim {
             return done;
         }
         self.print_system("status", obj! { "status" => "compacting" });
+        if self.with(|state| state.chat.answers == 0) {
+            return self.compact_failed(turn);
+        }
         if let Err(abort) = self.compact_hooks(turn).await {
             return Outcome::Aborted {
                 abort,
@@ -138,10 +142,20 @@ impl Sim {
         done
     }
 
+    fn compact_failed(&self, turn: &mut Turn) -> Outcome {
+        let text = "Not enough messages to compact.";
+        self.print_system(
+            "status",
+            obj! { "status" => Json::Null, "compact_result" => "failed", "compact_error" => text },
+        );
+        self.say_local(turn, "compact", text)
+    }
+
     async fn compact_hooks(&self, turn: &Turn) -> Result<(), super::state::Abort> {
         let before = obj! { "trigger" => "manual", "custom_instructions" => Json::Null };
         self.call_hooks(turn, "PreCompact", "manual", before)
             .await?;
+        self.compacting_agents(turn).await?;
         let model = self.with(|state| state.chat.model.clone());
         let start = obj! { "source" => "compact", "model" => model };
         self.call_hooks(turn, "SessionStart", "compact", start)
@@ -149,6 +163,24 @@ impl Sim {
         let after = obj! { "trigger" => "manual", "compact_summary" => "[simulated summary]" };
         self.call_hooks(turn, "PostCompact", "manual", after)
             .await?;
+        Ok(())
+    }
+
+    /// The summary is the work of sub-agents without a type, whose end is told to the hooks.
+    async fn compacting_agents(&self, turn: &Turn) -> Result<(), super::state::Abort> {
+        let count = if self.is_325() { 2 } else { 1 };
+        for _ in 0..count {
+            let voice = Voice::Agent(AgentVoice {
+                tool_use_id: String::new(),
+                agent_id: self.with(|state| state.ids.agent()),
+                kind: String::new(),
+                description: String::new(),
+                behind: false,
+            });
+            let mut inner = Turn::new(self, turn.scope, voice, Vec::new());
+            inner.prompt_id.clone_from(&turn.prompt_id);
+            self.agent_stopped(&inner, "[simulated summary]").await?;
+        }
         Ok(())
     }
 
@@ -172,12 +204,18 @@ impl Sim {
         };
         let newer = self.is_325();
         let body = obj! { "compact_metadata" => metadata };
-        let line = self.system("compact_boundary", body);
-        let line = if newer {
-            line.with("logical_parent_uuid", kept)
-        } else {
-            line
+        let mut line = obj! {
+            "type" => "system",
+            "subtype" => "compact_boundary",
+            "session_id" => self.session_id(),
+            "uuid" => self.uuid(),
         };
+        for (key, value) in body.into_fields() {
+            line.set(&key, value);
+        }
+        if newer {
+            line.set("logical_parent_uuid", kept);
+        }
         self.emit(&line);
         let summary = "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n[simulated summary]";
         self.emit(
@@ -186,7 +224,13 @@ impl Sim {
                 .with("isReplay", false)
                 .with("isSynthetic", true),
         );
-        let told = "<local-command-stdout>Compacted </local-command-stdout>";
+        let hooked: Vec<String> = ["PreCompact", "PostCompact"]
+            .into_iter()
+            .filter(|event| self.with(|state| state.hooks.iter().any(|hook| hook.is_for(event))))
+            .map(|event| format!("{event} [callback] completed successfully"))
+            .collect();
+        let hooked = hooked.join("\n");
+        let told = format!("<local-command-stdout>Compacted {hooked}</local-command-stdout>");
         self.emit(&self.echo_line(&told.into(), None, Some(self.now())));
         if !newer {
             turn.echoes.clear();

@@ -180,6 +180,10 @@ pub(crate) struct Conversation {
     pub(crate) unsaved: Vec<Json>,
     /// How many user messages and answers there are.
     pub(crate) messages: usize,
+    /// How many answers of a model there are.
+    pub(crate) answers: usize,
+    /// Files the model has seen, which it may therefore change.
+    pub(crate) known_files: BTreeSet<String>,
     /// The uuid of the last transcript entry.
     pub(crate) last_uuid: Option<String>,
     /// Files before they were written, by user message uuid.
@@ -209,6 +213,8 @@ pub(crate) struct State {
     pub(crate) started: u64,
     /// Whether `initialize` was asked for.
     pub(crate) initialized: bool,
+    /// `initialize` requests without an answer.
+    pub(crate) initializing: u32,
     /// The id generator.
     pub(crate) ids: Ids,
     /// What the shell must do.

@@ -81,6 +81,7 @@ impl Sim {
             };
             state.chat.last_uuid = Some(uuid.to_owned());
             state.chat.messages += 1;
+            state.chat.answers += usize::from(kind == "assistant");
             state.chat.unsaved.push(entry);
         });
         if self.is_325() {

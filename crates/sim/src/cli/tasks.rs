@@ -57,8 +57,22 @@ impl Task {
     }
 }
 
+/// The running background tasks as hooks are told.
+pub(crate) fn for_hooks(tasks: &[Task]) -> Json {
+    let entries = tasks.iter().filter(|task| task.runs_behind()).map(|task| {
+        obj! {
+            "id" => &task.id,
+            "type" => if task.is_agent() { "subagent" } else { "shell" },
+            "status" => "running",
+            "description" => &task.description,
+            "agent_type" if task.is_agent() => task.kind(),
+        }
+    });
+    Json::List(entries.collect())
+}
+
 /// The running background tasks as they are listed.
-pub(crate) fn listed(tasks: &[Task], with_runs: bool) -> Json {
+fn listed(tasks: &[Task]) -> Json {
     let entries = tasks.iter().filter(|task| task.runs_behind()).map(|task| {
         let kind = if task.is_agent() {
             "local_agent"
@@ -67,7 +81,7 @@ pub(crate) fn listed(tasks: &[Task], with_runs: bool) -> Json {
         };
         obj! {
             "task_id" => &task.id,
-            "run_id" if with_runs => &task.run,
+            "run_id" => &task.run,
             "task_type" => kind,
             "subagent_type" if task.is_agent() => task.kind(),
             "description" => &task.description,
@@ -203,7 +217,7 @@ impl Sim {
     /// Prints `background_tasks_changed`.
     pub(crate) fn print_tasks(&self) {
         if self.is_325() {
-            let tasks = self.with(|state| listed(&state.tasks, true));
+            let tasks = self.with(|state| listed(&state.tasks));
             self.print_system("background_tasks_changed", obj! { "tasks" => tasks });
         }
     }

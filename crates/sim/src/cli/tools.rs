@@ -309,7 +309,7 @@ impl Sim {
             "Edit" => Ok(self.use_edit(turn, call)),
             "Read" => Ok(self.use_read(call)),
             "AskUserQuestion" => Ok(super::question::answers(call)),
-            "ExitPlanMode" => Ok(self.leave_plan()),
+            "ExitPlanMode" => Ok(self.leave_plan(call)),
             "WebFetch" => {
                 let text =
                     "Unable to verify if domain is safe to fetch. The simulator has no network.";

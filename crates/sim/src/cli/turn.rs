@@ -26,6 +26,8 @@ pub(crate) struct AgentVoice {
     pub(crate) kind: String,
     /// What it was asked for, in short.
     pub(crate) description: String,
+    /// Whether the conversation goes on without it.
+    pub(crate) behind: bool,
 }
 
 /// The moments a result reports.
@@ -129,11 +131,19 @@ impl Turn {
             "parent_tool_use_id" => Json::Null,
             "uuid" => sim.uuid(),
         };
-        for (key, value) in more.into_fields() {
+        // What a stop abandoned comes last, everything else before the id of the message.
+        let (late, early): (Vec<_>, Vec<_>) = more
+            .into_fields()
+            .into_iter()
+            .partition(|(key, _)| key == "abandoned_blocks");
+        for (key, value) in early {
             line.set(&key, value);
         }
         if sim.is_325() {
             line.set("api_message_id", message_id);
+        }
+        for (key, value) in late {
+            line.set(&key, value);
         }
         sim.emit(&line);
     }
@@ -165,13 +175,11 @@ impl Turn {
             "type" => "user",
             "message" => &message,
             "parent_tool_use_id" => self.parent(),
+            "agent_id" if sim.is_325() && !self.is_main() => self.agent().map(|agent| agent.agent_id.clone()),
             "session_id" => sim.session_id(),
             "uuid" => &uuid,
             "timestamp" => sim.with(|state| state.timestamp()),
         };
-        if let (Some(agent), true) = (self.agent(), sim.is_325()) {
-            line.set("agent_id", &agent.agent_id);
-        }
         for (key, value) in more.into_fields() {
             // A sub-agent's lines carry no structured result.
             if self.is_main() || key != "tool_use_result" {

@@ -112,8 +112,18 @@ fn models_json(version: Version, models: &[(String, Spent)]) -> Json {
 
 /// `usage` of a result with this many finished requests.
 pub(crate) fn turn_usage(version: Version, requests: u64) -> Json {
-    version
+    let usage = version
         .recorded("usage")
         .with("input_tokens", INPUT_TOKENS * requests)
-        .with("output_tokens", OUTPUT_TOKENS * requests)
+        .with("output_tokens", OUTPUT_TOKENS * requests);
+    if requests > 0 {
+        return usage;
+    }
+    // A turn without a request has its details in front, as the real empty usage has.
+    let (mut fields, rest): (Vec<_>, Vec<_>) = usage
+        .into_fields()
+        .into_iter()
+        .partition(|(key, _)| key == "output_tokens_details");
+    fields.extend(rest);
+    Json::Object(fields)
 }
