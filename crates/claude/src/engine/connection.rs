@@ -30,8 +30,6 @@ pub(crate) const DRAIN_GRACE: Duration = Duration::from_secs(1);
 pub(crate) struct ConnectionConfig {
     /// How much unread output is held before the CLI is made to wait.
     pub(crate) inbox_bytes: usize,
-    /// How long a control request may stay unanswered.
-    pub(crate) control_timeout: Duration,
     /// How long each step of ending the process may take.
     pub(crate) grace: Grace,
 }
@@ -40,7 +38,6 @@ impl Default for ConnectionConfig {
     fn default() -> Self {
         Self {
             inbox_bytes: 64 * 1024 * 1024,
-            control_timeout: Duration::from_mins(1),
             grace: Grace::default(),
         }
     }
@@ -227,11 +224,12 @@ impl Connection {
         let _ = self.shared.outgoing.send(Outgoing::Close).await;
     }
 
-    /// Asks a control request and waits for the answer: the whole `control_response` line.
+    /// Asks a control request and waits so long for the answer: the whole `control_response` line.
     pub(crate) async fn ask(
         &self,
         subtype: &str,
         request: &impl Serialize,
+        limit: Duration,
     ) -> Result<Line, ControlError> {
         let (answered, answer) = oneshot::channel();
         let id = self.shared.pending().open(answered);
@@ -242,7 +240,6 @@ impl Connection {
         // The reader may have stopped for want of room.
         self.shared.inbox.wake_reader();
         let line = request_line(&id, request).map_err(SendError::Encode)?;
-        let limit = self.shared.config.control_timeout;
         let exchange = async {
             self.send(line).await?;
             match answer.await {

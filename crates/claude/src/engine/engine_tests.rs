@@ -1,6 +1,7 @@
 //! The engine against a scripted peer: frames in, lines out, no process and no clock of the machine.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -50,7 +51,10 @@ impl Responder for Scripted {
 }
 
 async fn ask(connection: &Connection, subtype: &str) -> Result<Line, ControlError> {
-    connection.ask(subtype, &json!({"subtype": subtype})).await
+    let request = json!({"subtype": subtype});
+    connection
+        .ask(subtype, &request, Duration::from_mins(1))
+        .await
 }
 
 fn request(id: &str, subtype: &str) -> Value {

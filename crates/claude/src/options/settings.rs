@@ -170,6 +170,10 @@ impl Options {
     }
 
     /// Adds an MCP server under this name.
+    ///
+    /// Servers that are not in this process are described on the command line, which other users of the machine
+    /// can read. Write a secret as `${NAME}` and put its value into the environment with [`Options::env`]: the
+    /// CLI fills it in.
     pub fn mcp_server(
         mut self,
         name: impl Into<String>,

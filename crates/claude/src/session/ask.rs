@@ -29,11 +29,7 @@ pub(super) async fn initialize(
     limit: Duration,
 ) -> Result<Introduced, ControlError> {
     let subtype = "initialize";
-    let asked = tokio::time::timeout(limit, ask(connection, subtype, request)).await;
-    let answer = asked.map_err(|_| ControlError::TimedOut {
-        subtype: subtype.to_owned(),
-        limit,
-    })??;
+    let answer = ask(connection, subtype, request, limit).await?;
     Ok(Introduced {
         result: payload(subtype, &answer)?,
         pending_permission_requests: answer.pending_permission_requests.unwrap_or_default(),
@@ -46,10 +42,11 @@ pub(super) async fn ask_fields(
     connection: &Connection,
     subtype: &str,
     fields: &Map<String, Value>,
+    limit: Duration,
 ) -> Result<SuccessResponse, ControlError> {
     let mut request = fields.clone();
     request.insert("subtype".to_owned(), Value::from(subtype));
-    ask(connection, subtype, &request).await
+    ask(connection, subtype, &request, limit).await
 }
 
 /// Asks a request and tells a refusal from an answer.
@@ -57,8 +54,9 @@ pub(super) async fn ask(
     connection: &Connection,
     subtype: &str,
     request: &impl Serialize,
+    limit: Duration,
 ) -> Result<SuccessResponse, ControlError> {
-    let line = connection.ask(subtype, request).await?;
+    let line = connection.ask(subtype, request, limit).await?;
     let unreadable = || ControlError::Answer {
         subtype: subtype.to_owned(),
         reason: "it is no control response".to_owned(),

@@ -28,7 +28,11 @@ pub(super) async fn introduce(
 }
 
 /// Passes on what in-process MCP servers say by themselves.
-pub(super) async fn carry(connection: Connection, mut outbound: mpsc::Receiver<OutboundMessage>) {
+pub(super) async fn carry(
+    connection: Connection,
+    mut outbound: mpsc::Receiver<OutboundMessage>,
+    limit: Duration,
+) {
     while let Some(OutboundMessage {
         server_name,
         message,
@@ -38,7 +42,7 @@ pub(super) async fn carry(connection: Connection, mut outbound: mpsc::Receiver<O
             ("server_name".to_owned(), Value::from(server_name.as_str())),
             ("message".to_owned(), message),
         ]);
-        if let Err(error) = ask::ask_fields(&connection, "mcp_message", &fields).await {
+        if let Err(error) = ask::ask_fields(&connection, "mcp_message", &fields, limit).await {
             tracing::debug!(%error, server_name, "failed to pass on a message of an MCP server");
         }
     }

@@ -45,6 +45,7 @@ struct Inner {
     closing: AtomicBool,
     abort: CancellationToken,
     load_timeout: Duration,
+    control_timeout: Duration,
     /// They end with the last handle, so that they do not keep the process alive.
     _duties: [AbortOnDropHandle<()>; 3],
 }
@@ -76,7 +77,11 @@ impl Handle {
                 limit,
                 introducing,
             )),
-            connection.spawn(duties::carry(connection.clone(), outbound)),
+            connection.spawn(duties::carry(
+                connection.clone(),
+                outbound,
+                options.process.control_timeout,
+            )),
             connection.spawn(duties::abort(connection.clone(), abort.clone())),
         ];
         Self {
@@ -90,6 +95,7 @@ impl Handle {
                 closing: AtomicBool::new(false),
                 abort,
                 load_timeout: limit,
+                control_timeout: options.process.control_timeout,
                 _duties: duties.map(AbortOnDropHandle::new),
             }),
         }
@@ -131,9 +137,18 @@ impl Handle {
 
     /// Asks a typed control request; the methods of this handle are all made of this.
     pub async fn call<C: Call>(&self, request: C) -> Result<C::Output, ControlError> {
+        self.call_within(request, self.inner.control_timeout).await
+    }
+
+    /// The same with a time limit of its own, for what may take long.
+    pub async fn call_within<C: Call>(
+        &self,
+        request: C,
+        limit: Duration,
+    ) -> Result<C::Output, ControlError> {
         let request: Request = request.into();
         let subtype = request.tag();
-        let answer = ask(&self.inner.connection, subtype, &request).await?;
+        let answer = ask(&self.inner.connection, subtype, &request, limit).await?;
         payload(subtype, &answer)
     }
 
@@ -151,7 +166,13 @@ impl Handle {
         subtype: &str,
         fields: Map<String, Value>,
     ) -> Result<T, ControlError> {
-        let answer = ask_fields(&self.inner.connection, subtype, &fields).await?;
+        let answer = ask_fields(
+            &self.inner.connection,
+            subtype,
+            &fields,
+            self.inner.control_timeout,
+        )
+        .await?;
         payload(subtype, &answer)
     }
 

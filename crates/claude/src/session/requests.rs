@@ -4,6 +4,7 @@
 //! [`ControlError::Refused`](crate::ControlError::Refused), and nothing else happens.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
 use serde_json::{Map, Value};
@@ -27,6 +28,9 @@ use crate::wire::control::{
 use crate::wire::{
     AccountInfo, AgentInfo, Json, ModelInfo, PermissionMode, SlashCommand, UserMessage,
 };
+
+/// Requests that make a model or a tool work may take as long as that work does.
+const WORK: Duration = Duration::from_mins(10);
 
 type Ready<T> = Result<T, Arc<ControlError>>;
 type Asked<T> = Result<T, ControlError>;
@@ -67,7 +71,7 @@ impl Handle {
 
     /// Asks the model something beside the conversation.
     pub async fn side_question(&self, question: impl Into<String>) -> Asked<SideQuestionResult> {
-        self.call(SideQuestion::new(question)).await
+        self.call_within(SideQuestion::new(question), WORK).await
     }
 }
 
@@ -131,7 +135,8 @@ impl Handle {
         &self,
         description: impl Into<String>,
     ) -> Asked<SessionTitle> {
-        self.call(GenerateSessionTitle::new(description)).await
+        self.call_within(GenerateSessionTitle::new(description), WORK)
+            .await
     }
 
     /// Sets the colour of the session where the CLI shows one.
@@ -238,7 +243,7 @@ impl Handle {
     pub async fn mcp_call(&self, tool: impl Into<String>, arguments: &Value) -> Asked<Json> {
         let mut request = McpCall::new(tool);
         request.arguments = Some(json_of(arguments)?);
-        self.call(request).await
+        self.call_within(request, WORK).await
     }
 
     /// Reads a resource of an MCP server.

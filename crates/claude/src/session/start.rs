@@ -51,7 +51,6 @@ pub(super) fn connect(link: Link, options: &Options) -> Handle {
     let (callbacks, outbound) = Callbacks::of(options);
     let callbacks = Arc::new(callbacks);
     let config = ConnectionConfig {
-        control_timeout: options.process.control_timeout,
         grace: options.process.grace,
         ..ConnectionConfig::default()
     };
