@@ -5,6 +5,7 @@
 
 use super::assistant::Role;
 use super::content::{Content, ContentBlock};
+use super::extra::{Field, slot};
 use super::json::Json;
 
 wire_struct! {
@@ -64,6 +65,15 @@ impl UserMessage {
     pub fn prompt(content: impl Into<Content>) -> Self {
         let mut message = Self::new(UserContent::new(Role::User, content));
         message.uuid = Some(uuid::Uuid::new_v4().to_string());
+        // The vendor declares both fields as always there, in this form for the main conversation.
+        message.session_id = Some(String::new());
+        message.extra.settle(
+            Field {
+                name: "parent_tool_use_id",
+                slot: const { slot(Self::OPTIONAL, "parent_tool_use_id") },
+            },
+            true,
+        );
         message
     }
 

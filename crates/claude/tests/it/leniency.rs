@@ -316,11 +316,9 @@ fn questions_are_answered_by_their_text_and_keep_what_came_with_them() {
 
 #[test]
 fn a_prompt_has_a_uuid_and_the_fields_the_cli_needs() {
-    let prompt = serde_json::to_value(UserMessage::prompt("hi").with_uuid("u-1")).expect("json");
-    assert_eq!(
-        prompt,
-        json!({"type":"user","message":{"role":"user","content":"hi"},"uuid":"u-1"})
-    );
+    let prompt = serde_json::to_string(&UserMessage::prompt("hi").with_uuid("u-1")).expect("json");
+    let expected = r#"{"type":"user","message":{"role":"user","content":"hi"},"parent_tool_use_id":null,"session_id":"","uuid":"u-1"}"#;
+    assert_eq!(prompt, expected);
     assert_ne!(
         UserMessage::prompt("hi").uuid,
         UserMessage::prompt("hi").uuid
