@@ -20,6 +20,10 @@ pub const HEAD_LIMIT: usize = 4096;
 /// The buffer that each read fills; one read then carries some two hundred streaming deltas.
 const CHUNK: usize = 64 * 1024;
 
+/// The least room to read into. A smaller rest of the buffer is left unused, a larger one saves a new buffer for
+/// each small read.
+const ROOM: usize = CHUNK / 4;
+
 /// What the stream holds between two line feeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
@@ -127,9 +131,11 @@ impl Splitter {
         self.offset
     }
 
-    /// The buffer to read into, with room for a chunk; take the frames out after each read.
+    /// The buffer to read into, with room for a good part of a chunk; take the frames out after each read.
     pub fn buffer(&mut self) -> &mut BytesMut {
-        self.buffer.reserve(CHUNK);
+        if self.buffer.capacity() - self.buffer.len() < ROOM {
+            self.buffer.reserve(CHUNK);
+        }
         &mut self.buffer
     }
 

@@ -44,6 +44,24 @@ impl Line {
         self.0.as_bytes()
     }
 
+    /// The top-level `type`: read off the start, where the CLI puts it on nearly every line, else found by a
+    /// look at the whole line. None for what is not an object or has no type.
+    ///
+    /// The rest of a line that starts with its type is not looked at, so this says nothing about its validity.
+    pub fn kind(&self) -> Option<Cow<'_, str>> {
+        match self.leading_kind() {
+            Some(kind) => Some(Cow::Borrowed(kind)),
+            None => Envelope::peek(self).ok()?.kind,
+        }
+    }
+
+    /// The type of a line that starts with it.
+    pub(crate) fn leading_kind(&self) -> Option<&str> {
+        let rest = self.as_str().strip_prefix("{\"type\":\"")?;
+        let end = memchr::memchr2(b'"', b'\\', rest.as_bytes())?;
+        (rest.as_bytes()[end] == b'"').then(|| &rest[..end])
+    }
+
     /// A copy in memory of its own.
     ///
     /// A line keeps the whole chunk alive that it was read in. A program that keeps a few lines of many
@@ -302,6 +320,23 @@ mod tests {
         for text in ["", "null", "[1]", "\"x\"", "{", "{} {}", "{\"type\":}"] {
             assert!(Envelope::peek(&Line::from(text)).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn the_type_is_found_wherever_it_stands() {
+        let kind = |text: &str| Line::from(text).kind().map(Cow::into_owned);
+        assert_eq!(
+            kind(r#"{"type":"assistant","message":{}}"#).as_deref(),
+            Some("assistant")
+        );
+        assert_eq!(
+            kind(r#"{"uuid":"u","type":"result"}"#).as_deref(),
+            Some("result")
+        );
+        assert_eq!(kind(r#"{"type":"a\"b"}"#).as_deref(), Some("a\"b"));
+        assert_eq!(kind(r#"{"event":{"type":"inner"}}"#), None);
+        assert_eq!(kind(r#"{"type":"cut"#), None);
+        assert_eq!(kind("[]"), None);
     }
 
     #[test]

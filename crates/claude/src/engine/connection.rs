@@ -66,12 +66,16 @@ impl Shared {
             || *self.ending.borrow() >= Ending::Asked
     }
 
-    /// Completes when the process is gone and its output has been silent for a while.
-    pub(crate) async fn output_abandoned(&self) {
+    /// Completes when the process is gone; what it printed last may not be read yet.
+    pub(crate) async fn process_gone(&self) {
         let mut end = self.end.subscribe();
         // The sender is a field of ours and cannot be gone.
         let _ = end.wait_for(Option::is_some).await;
-        tokio::time::sleep(DRAIN_GRACE).await;
+    }
+
+    /// Whether the process is gone.
+    pub(crate) fn is_process_gone(&self) -> bool {
+        self.end.borrow().is_some()
     }
 
     pub(crate) fn take_pending(&self, id: &str) -> Option<Waiter> {

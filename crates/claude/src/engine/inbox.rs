@@ -44,6 +44,15 @@ impl From<Frame> for Item {
     }
 }
 
+impl From<Item> for Frame {
+    fn from(item: Item) -> Self {
+        match item {
+            Item::Line(line) => Self::Line(line),
+            Item::Damage(damage) => Self::Damage(damage),
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     items: VecDeque<Item>,
@@ -70,13 +79,12 @@ impl Inbox {
         }
     }
 
-    /// Adds items in order.
-    pub(crate) fn put(&self, items: impl IntoIterator<Item = Item>) {
+    /// Moves all items over, in order.
+    pub(crate) fn put(&self, items: &mut VecDeque<Item>) {
+        let bytes: usize = items.iter().map(Item::cost).sum();
         let mut state = self.state();
-        for item in items {
-            state.bytes += item.cost();
-            state.items.push_back(item);
-        }
+        state.bytes += bytes;
+        state.items.append(items);
         drop(state);
         self.readable.notify_one();
     }

@@ -1,9 +1,10 @@
 //! Routes what the CLI prints: answers to their waiters, requests to the responder, the rest to the caller.
 
 use std::collections::VecDeque;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
-use super::connection::Shared;
+use super::connection::{DRAIN_GRACE, Shared};
 use super::inbox::Item;
 use super::writer::Outgoing;
 use crate::framing::Frame;
@@ -13,6 +14,9 @@ use crate::transport::{Progress, Source};
 /// Reads until the stream ends.
 pub(crate) async fn run(mut source: Box<dyn Source>, shared: Arc<Shared>) {
     let mut frames = VecDeque::new();
+    let mut kept = VecDeque::new();
+    // One wait for all reads: starting it anew for each would cost more than the read's own work.
+    let mut gone = pin!(shared.process_gone());
     loop {
         while !shared.may_read() {
             shared.inbox.changed().await;
@@ -20,14 +24,11 @@ pub(crate) async fn run(mut source: Box<dyn Source>, shared: Arc<Shared>) {
         let progress = tokio::select! {
             biased;
             progress = source.read(&mut frames) => progress,
-            () = shared.output_abandoned() => Ok(Progress::Ended),
+            () = silence(&shared, gone.as_mut()) => Ok(Progress::Ended),
         };
-        let kept: Vec<Item> = frames
-            .drain(..)
-            .filter_map(|frame| route(&shared, frame))
-            .collect();
+        kept.extend(frames.drain(..).filter_map(|frame| route(&shared, frame)));
         if !kept.is_empty() {
-            shared.inbox.put(kept);
+            shared.inbox.put(&mut kept);
         }
         match progress {
             Ok(Progress::More) => {}
@@ -41,11 +42,24 @@ pub(crate) async fn run(mut source: Box<dyn Source>, shared: Arc<Shared>) {
     }
 }
 
+/// Completes when the process is gone and its output has been silent for a while.
+async fn silence(shared: &Shared, gone: Pin<&mut impl Future<Output = ()>>) {
+    // Once it has completed it must not be asked again.
+    if !shared.is_process_gone() {
+        gone.await;
+    }
+    tokio::time::sleep(DRAIN_GRACE).await;
+}
+
 /// Handles control traffic; gives back what is for the caller.
 fn route(shared: &Arc<Shared>, frame: Frame) -> Option<Item> {
     let Frame::Line(line) = frame else {
         return Some(frame.into());
     };
+    // Nearly all lines say at their start that they are no control traffic, and need no closer look.
+    if line.leading_kind().is_some_and(is_for_caller) {
+        return Some(Item::Line(line));
+    }
     let Ok(envelope) = Envelope::peek(&line) else {
         return Some(Item::Line(line));
     };
@@ -79,6 +93,10 @@ fn route(shared: &Arc<Shared>, frame: Frame) -> Option<Item> {
         "keep_alive" => None,
         _ => Some(Item::Line(line)),
     }
+}
+
+fn is_for_caller(kind: &str) -> bool {
+    !kind.starts_with("control_") && kind != "keep_alive"
 }
 
 fn serve(shared: &Arc<Shared>, line: Line, request_id: String) {

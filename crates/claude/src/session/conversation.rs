@@ -10,6 +10,7 @@ use super::handle::Handle;
 use super::messages::{Messages, StreamError};
 use super::start::{self, StartError};
 use crate::engine::End;
+use crate::framing::Frame;
 use crate::options::Options;
 use crate::transport::Link;
 use crate::wire::{Body, Message, ResultMessage};
@@ -75,6 +76,14 @@ impl Session {
     /// Nothing comes after the end; an end that was not asked for is reported first.
     pub async fn next(&mut self) -> Option<Result<Message, StreamError>> {
         self.messages.next().await
+    }
+
+    /// The next line as it was printed, for a caller that stores or forwards lines and decodes few of them.
+    ///
+    /// [`Line::kind`](crate::line::Line::kind) tells what it is, [`Message::parse`] decodes it. Otherwise like
+    /// [`Session::next`], and the two may be mixed.
+    pub async fn next_frame(&mut self) -> Option<Result<Frame, StreamError>> {
+        self.messages.next_frame().await
     }
 
     /// The messages up to the next result, and that result. Call it again for the turn after it.

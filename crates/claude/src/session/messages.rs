@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::handle::Handle;
 use super::observe;
 use crate::engine::{End, Item};
+use crate::framing::Frame;
 use crate::wire::{Body, Message};
 
 /// Why the messages ended before the conversation did.
@@ -56,6 +57,25 @@ impl Messages {
         if self.handle.was_aborted() {
             return Some(Err(StreamError::Aborted));
         }
+        let end = self.unexpected_end().await?;
+        Some(Err(StreamError::Exited(end)))
+    }
+
+    /// Like `next`, without decoding what the caller did not ask to have decoded.
+    pub(super) async fn next_frame(&mut self) -> Option<Result<Frame, StreamError>> {
+        if self.finished {
+            return None;
+        }
+        if let Some(item) = self.handle.connection().take().await {
+            if let Item::Line(line) = &item
+                && matches!(line.kind().as_deref(), Some("result" | "system"))
+            {
+                // Few lines, and the ones that tell how far the work is.
+                self.message(item.clone());
+            }
+            return Some(Ok(item.into()));
+        }
+        self.finished = true;
         let end = self.unexpected_end().await?;
         Some(Err(StreamError::Exited(end)))
     }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::start::connect;
 use super::*;
 use crate::engine::peer::Peer;
+use crate::framing::Frame;
 use crate::options::Options;
 use crate::transport::Exit;
 use crate::wire::{Body, Message, PermissionResult, UserMessage};
@@ -290,4 +291,34 @@ async fn the_abort_token_ends_process_and_messages() {
         Some(Err(StreamError::Aborted))
     ));
     assert!(session.next().await.is_none());
+}
+
+#[tokio::test]
+async fn raw_lines_come_as_printed_and_may_be_mixed_with_messages() {
+    let (mut session, peer) = session(Options::new()).await;
+    let novel = json!({"type": "novel", "x": 1.0});
+    peer.print(novel.clone()).await;
+    peer.print(init()).await;
+    let frame = session
+        .next_frame()
+        .await
+        .expect("a frame")
+        .expect("no end");
+    assert_eq!(frame, Frame::Line(novel.to_string().into()));
+    let message = session.next().await.expect("a message").expect("no end");
+    assert_eq!(message.kind().to_string(), "SystemInit");
+}
+
+#[tokio::test]
+async fn a_failed_turn_read_as_raw_lines_explains_the_exit_too() {
+    let (mut session, mut peer) = session(Options::new()).await;
+    let mut failed = result("");
+    failed["is_error"] = json!(true);
+    peer.print(failed).await;
+    peer.exit(Exit::Code(1));
+    assert!(matches!(
+        session.next_frame().await,
+        Some(Ok(Frame::Line(_)))
+    ));
+    assert!(session.next_frame().await.is_none());
 }
