@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 
 mod advice;
+mod bench;
 mod command;
 mod descendants;
 mod fuzz;
@@ -55,11 +56,26 @@ enum Task {
     Ci,
     /// Check crate edges, module docs, sizes, names and texts
     Tidy,
+    /// Measure beside what others would use
+    Bench {
+        #[command(subcommand)]
+        what: Bench,
+    },
     /// Run every fuzz target
     Fuzz {
         /// Time for each target
         #[arg(long, default_value_t = 30)]
         seconds: u64,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum Bench {
+    /// Our SDK beside the TypeScript and the Python one; writes docs/performance.md
+    Sdk {
+        /// A fast look that leaves the document alone
+        #[arg(long)]
+        quick: bool,
     },
 }
 
@@ -74,6 +90,12 @@ fn main() -> ExitCode {
         Task::Test { only, list: false } => steps::run(&only),
         Task::Ci => steps::run(&[]),
         Task::Tidy => tidy::run(),
+        Task::Bench {
+            what: Bench::Sdk { quick: true },
+        } => bench::sdk(bench::Effort::Quick),
+        Task::Bench {
+            what: Bench::Sdk { quick: false },
+        } => bench::sdk(bench::Effort::Full),
         Task::Fuzz { seconds } => run_fuzz(seconds),
     };
     match outcome {
