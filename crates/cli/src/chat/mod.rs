@@ -125,12 +125,8 @@ async fn offer(session: &Session) -> Offer {
 
 fn simulated(kind: Kind) -> &'static str {
     match kind {
-        Kind::Substitute => {
-            "No `claude` was found on this machine, so a simulator answers: no account, no network, no real model."
-        }
-        Kind::Simulator | Kind::Claude => {
-            "A simulator answers: no account, no network, no real model."
-        }
+        Kind::Substitute => "There is no `claude` on this machine, so a simulator answers.",
+        Kind::Simulator | Kind::Claude => "A simulator answers.",
     }
 }
 
@@ -151,7 +147,10 @@ fn banner(args: &ChatArgs, agent: &Agent, version: &str) -> Vec<Piece> {
     ])];
     if agent.is_simulated() {
         pieces.push(Piece::line(Tone::Ask, simulated(agent.kind)));
-        pieces.push(Piece::line(Tone::Plain, "Type help to see what it can do."));
+        pieces.push(Piece::line(
+            Tone::Plain,
+            "No account, no network, no real model. Type help to see what it can do.",
+        ));
         if agent.kind == Kind::Substitute {
             let hint =
                 "For the real one: npm install -g @anthropic-ai/claude-code, then start again.";

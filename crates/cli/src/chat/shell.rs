@@ -120,7 +120,7 @@ impl Shell {
         }
     }
 
-    /// Whatever happens first. Signals and answers come before the flood of messages; questions after the messages
+    /// Whatever happens first. Signals, answers and withdrawals come before the flood of messages; questions after the messages
     /// that led to them; the user's lines last.
     async fn next_input(&mut self) -> Option<Input> {
         let wants_line = self.desk.wants_line();
@@ -128,15 +128,15 @@ impl Shell {
             biased;
             signal = self.signals.next() => Some(signal),
             Some(done) = self.doing.next() => done,
+            id = withdrawn(&mut self.answers) => {
+                self.answers.remove(&id);
+                Some(Input::Withdrawn(id))
+            }
             message = self.session.next() => Some(received(message)),
             Some(asked) = self.asked.recv() => {
                 self.last_ask += 1;
                 self.answers.insert(self.last_ask, asked.answer);
                 Some(Input::Asked(self.last_ask, Box::new(asked.request)))
-            }
-            id = withdrawn(&mut self.answers) => {
-                self.answers.remove(&id);
-                Some(Input::Withdrawn(id))
             }
             line = self.lines.recv(), if wants_line => Some(line.map_or(Input::LinesOver, Input::Line)),
         }

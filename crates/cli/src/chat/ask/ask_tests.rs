@@ -47,7 +47,7 @@ fn the_exact_input_is_shown_and_cannot_hide_anything() {
     assert_eq!(
         shown,
         "\n? Claude asks to use Bash\n  │ rm -rf build\n  │ echo ␛[2Jdone\n  │ timeout: 9\n  y  yes, this once\n  \
-         a  yes, and in this conversation always allow Bash(rm:*)\n  n  no (n and why, for the model to read)\n"
+         a  yes, and from now on in this conversation: allow Bash(rm:*)\n  n  no (n and why, for the model to read)\n"
     );
 }
 

@@ -181,7 +181,7 @@ impl Permission {
         let paths = request
             .blocked_path
             .iter()
-            .map(|path| format!("  Outside the allowed folders: {path}"));
+            .map(|path| format!("  Needs permission for: {path}"));
         reasons
             .chain(paths)
             .map(|line| Piece::line(Tone::Dim, line))
@@ -199,7 +199,10 @@ impl Permission {
         let mut lines = vec![Piece::spans([(Tone::Strong, "  y  "), (Tone::Plain, yes)])];
         if !self.always.is_empty() {
             let what: Vec<String> = self.always.iter().map(describe).collect();
-            let what = format!("yes, and in this conversation always {}", what.join("; "));
+            let what = format!(
+                "yes, and from now on in this conversation: {}",
+                what.join("; ")
+            );
             lines.push(Piece::spans([
                 (Tone::Strong, "  a  "),
                 (Tone::Plain, &what),

@@ -135,8 +135,9 @@ impl View {
                 self.deferred.extend(pieces.into_iter().filter(is_visible));
                 Vec::new()
             }
-            (true, true) => pieces
+            (true, true) if !self.deferred.is_empty() => pieces
                 .into_iter()
+                .chain([Piece::Gap])
                 .chain(mem::take(&mut self.deferred))
                 .collect(),
             _ => pieces,

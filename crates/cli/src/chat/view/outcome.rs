@@ -154,6 +154,9 @@ fn cost(turn: f64, total: f64) -> String {
     if (total - turn).abs() < 1e-9 {
         return format!("${total:.4}");
     }
+    if turn < 0.00005 {
+        return format!("${total:.4} in all");
+    }
     format!("${turn:.4} (${total:.4} in all)")
 }
 

@@ -155,7 +155,7 @@ fn sub_agents_are_indented_and_wait_for_the_end_of_a_text() {
     ];
     assert_eq!(
         shown(&messages),
-        "\n● Agent  look\n  look around\n│ ● Bash  ls\n\nHello│   file\n│ seen\n"
+        "\n● Agent  look\n  look around\n│ ● Bash  ls\n\nHello\n│   file\n│ seen\n"
     );
 }
 
