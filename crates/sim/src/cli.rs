@@ -9,14 +9,17 @@
 mod agent;
 mod api_errors;
 mod args;
+mod assistant;
 mod bash;
 mod clock;
 mod consent;
 mod control;
 mod cursor;
 mod demo;
+mod disk;
 mod files;
 mod flow;
+mod hands;
 mod hooks;
 mod ids;
 mod input;

@@ -202,9 +202,12 @@ impl Sim {
         let wanted = wanted.filter(|name| *name != "default");
         let name = wanted.unwrap_or(version.default_model());
         let full = version.resolve_model(name);
-        self.with(|state| state.chat.model.clone_from(&full));
+        let before = self.with(|state| std::mem::replace(&mut state.chat.model, full.clone()));
         if version.is_325() {
             return Answered::With(obj! { "model" => full });
+        }
+        if before == full {
+            return Answered::Empty;
         }
         let shown = if full == name {
             full

@@ -158,6 +158,9 @@ fn init_line(state: &mut State) -> Json {
             "messaging_socket_path",
             format!("/tmp/cc-socks/{}.sock", env.pid),
         );
+        if !state.work.turn_uuids.is_empty() {
+            line.set("user_message_uuids", state.work.turn_uuids.clone());
+        }
     }
     line
 }

@@ -31,15 +31,26 @@ pub(crate) struct Said {
 }
 
 /// One answer on its way.
-struct Stream<'a> {
+pub(crate) struct Stream<'a> {
     answer: &'a Answer,
     gate: Option<&'a Gate>,
-    id: String,
-    model: String,
-    index: usize,
+    /// The message's id.
+    pub(crate) id: String,
+    /// The model that speaks.
+    pub(crate) model: String,
+    /// The block that is on its way.
+    pub(crate) index: usize,
 }
 
-fn message_usage() -> Json {
+impl Stream<'_> {
+    /// Whether the answer calls nothing.
+    pub(crate) fn is_last_word(&self) -> bool {
+        self.answer.calls.is_empty()
+    }
+}
+
+/// The usage in a message whose answer is not complete.
+pub(crate) fn message_usage() -> Json {
     obj! {
         "input_tokens" => super::usage::INPUT_TOKENS,
         "output_tokens" => 1,
@@ -161,7 +172,7 @@ impl Sim {
             stream.index += 1;
             said.calls.push(self.as_run(call));
         }
-        self.print_message_end(turn, &stream, &said.stop, Json::empty());
+        self.print_message_end(turn, &stream, &said.stop);
         Ok(said)
     }
 
@@ -202,14 +213,15 @@ impl Sim {
         turn.event(self, &stream.id, event, more);
     }
 
-    fn print_message_end(&self, turn: &Turn, stream: &Stream<'_>, stop: &str, more: Json) {
+    fn print_message_end(&self, turn: &Turn, stream: &Stream<'_>, stop: &str) {
         let delta = obj! {
             "type" => "message_delta",
             "delta" => obj! { "stop_reason" => stop, "stop_sequence" => Json::Null },
             "usage" => obj! { "output_tokens" => super::usage::OUTPUT_TOKENS },
         };
         turn.event(self, &stream.id, delta, Json::empty());
-        turn.event(self, &stream.id, obj! { "type" => "message_stop" }, more);
+        let stop = obj! { "type" => "message_stop" };
+        turn.event(self, &stream.id, stop, Json::empty());
     }
 
     fn block_start(&self, turn: &Turn, stream: &Stream<'_>, block: Json) {
@@ -298,36 +310,6 @@ impl Sim {
         Ok(())
     }
 
-    /// What is printed of a text that was cut off.
-    fn print_cut_text(&self, turn: &mut Turn, stream: &Stream<'_>, text: &str, abort: Abort) {
-        let newer = self.is_325();
-        text.clone_into(&mut turn.cut_text);
-        let shown = abort == Abort::Interrupt || !newer;
-        if shown && !text.is_empty() {
-            turn.echo(self);
-            self.print_assistant(
-                turn,
-                stream,
-                &text_block(text),
-                None,
-                abort == Abort::Interrupt,
-            );
-        }
-        if abort == Abort::Interrupt && turn.is_main() {
-            super::play::print_interrupted(self, turn, "[Request interrupted by user]");
-        }
-        if newer {
-            let event = obj! { "type" => "content_block_stop", "index" => stream.index };
-            turn.event(self, &stream.id, event, Json::empty());
-            let more = if shown {
-                Json::empty()
-            } else {
-                obj! { "abandoned_blocks" => vec![stream.index] }
-            };
-            self.print_message_end(turn, stream, "end_turn", more);
-        }
-    }
-
     fn stream_call(&self, turn: &mut Turn, stream: &Stream<'_>, call: &Call) {
         let start = obj! {
             "type" => "tool_use",
@@ -352,104 +334,6 @@ impl Sim {
         };
         self.finish_block(turn, stream, &block, None);
     }
-
-    /// The assistant line of a block comes before the event that ends the block.
-    fn finish_block(&self, turn: &mut Turn, stream: &Stream<'_>, block: &Json, stop: Option<&str>) {
-        turn.echo(self);
-        self.print_assistant(turn, stream, block, stop, false);
-        if stop.is_none() {
-            let event = obj! { "type" => "content_block_stop", "index" => stream.index };
-            turn.event(self, &stream.id, event, Json::empty());
-        }
-    }
-
-    fn print_assistant(
-        &self,
-        turn: &mut Turn,
-        stream: &Stream<'_>,
-        block: &Json,
-        stop: Option<&str>,
-        aborted: bool,
-    ) {
-        turn.moments.first_block.get_or_insert(self.now());
-        // The last words of a sub-agent in the foreground are the result of its call and not a line of their own.
-        let last_words = stream.answer.calls.is_empty();
-        if last_words && turn.agent().is_some_and(|agent| !agent.behind) {
-            return;
-        }
-        let message = obj! {
-            "id" => &stream.id,
-            "type" => "message",
-            "role" => "assistant",
-            "model" => &stream.model,
-            "content" => vec![block.clone()],
-            "stop_reason" => stop,
-            "stop_sequence" => Json::Null,
-            "usage" => message_usage(),
-            "context_management" => Json::Null,
-        };
-        let meta = self.tool_use_meta(block);
-        let line = self.assistant_line(turn, &message);
-        let line = line
-            .with("request_id", "req_fake")
-            .with_some("tool_use_meta", meta);
-        let line = if aborted && self.is_325() {
-            line.with("aborted", true)
-        } else {
-            line
-        };
-        self.send_assistant(turn, line, message);
-    }
-
-    /// An assistant line up to the fields that differ.
-    pub(crate) fn assistant_line(&self, turn: &Turn, message: &Json) -> Json {
-        let newer = self.is_325();
-        let agent = turn.agent();
-        obj! {
-            "type" => "assistant",
-            "message" => message,
-            "parent_tool_use_id" => turn.parent(),
-            "agent_id" if newer && agent.is_some() => agent.map(|agent| agent.agent_id.clone()),
-            "session_id" => self.session_id(),
-            "uuid" => self.uuid(),
-            "timestamp" if newer => self.with(|state| state.timestamp()),
-        }
-    }
-
-    /// Prints an assistant line and keeps it in the transcript.
-    pub(crate) fn send_assistant(&self, turn: &mut Turn, line: Json, message: Json) {
-        let uuid = line.text("uuid").unwrap_or_default().to_owned();
-        let mut line = if self.is_325() && turn.is_main() {
-            turn.name_messages(line)
-        } else {
-            line
-        };
-        turn.named = true;
-        if let Some(agent) = turn.agent() {
-            line.set("subagent_type", &agent.kind);
-            line.set("task_description", &agent.description);
-        }
-        self.emit(&line);
-        if turn.is_main() {
-            self.record("assistant", &uuid, message);
-        }
-    }
-
-    fn tool_use_meta(&self, block: &Json) -> Option<Vec<Json>> {
-        let name = block.text("name")?;
-        let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
-        let call = Call {
-            id: block.text("id").unwrap_or_default().to_owned(),
-            tool: name.to_owned(),
-            input: Json::Null,
-        };
-        Some(vec![obj! {
-            "id" => &call.id,
-            "display_name" => call.display_name(),
-            "server_display_name" => server,
-            "tool_name" if self.is_325() => tool,
-        }])
-    }
 }
 
 /// The line of a call shows the defaults of its input in front.
@@ -465,6 +349,7 @@ fn with_defaults(call: &Call) -> Json {
 /// After so many deltas without a delay the input is looked at.
 const FLOOD_STRIDE: usize = 64;
 
+/// A text block.
 pub(crate) fn text_block(text: &str) -> Json {
     obj! { "type" => "text", "text" => text }
 }

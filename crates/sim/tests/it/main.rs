@@ -1,5 +1,6 @@
 //! Whole processes against the stand-ins.
 
+mod conformance;
 mod fake_api_process;
 mod real_api;
 mod real_driver;
