@@ -57,7 +57,17 @@ impl Line {
 
     /// The type of a line that starts with it.
     pub(crate) fn leading_kind(&self) -> Option<&str> {
-        let rest = self.as_str().strip_prefix("{\"type\":\"")?;
+        self.string_behind("{\"type\":\"")
+    }
+
+    /// The id of a control request that starts with its type and its id.
+    pub(crate) fn leading_request_id(&self) -> Option<&str> {
+        self.string_behind("{\"type\":\"control_request\",\"request_id\":\"")
+    }
+
+    /// The rest of the string that the line starts with, unless it has escapes.
+    fn string_behind(&self, start: &str) -> Option<&str> {
+        let rest = self.as_str().strip_prefix(start)?;
         let end = memchr::memchr2(b'"', b'\\', rest.as_bytes())?;
         (rest.as_bytes()[end] == b'"').then(|| &rest[..end])
     }
@@ -337,6 +347,19 @@ mod tests {
         assert_eq!(kind(r#"{"event":{"type":"inner"}}"#), None);
         assert_eq!(kind(r#"{"type":"cut"#), None);
         assert_eq!(kind("[]"), None);
+    }
+
+    #[test]
+    fn the_id_of_a_request_is_read_off_the_start_only_when_it_stands_there() {
+        let id = |text: &str| Line::from(text).leading_request_id().map(str::to_owned);
+        let request = r#"{"type":"control_request","request_id":"r1","request":{}}"#;
+        assert_eq!(id(request).as_deref(), Some("r1"));
+        assert_eq!(
+            id(r#"{"type":"control_request","request_id":"r\n1"}"#),
+            None
+        );
+        assert_eq!(id(r#"{"type":"control_response","request_id":"r1"}"#), None);
+        assert_eq!(id(r#"{"request_id":"r1","type":"control_request"}"#), None);
     }
 
     #[test]

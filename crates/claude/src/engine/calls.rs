@@ -60,8 +60,9 @@ impl Calls {
             let call = async { AssertUnwindSafe(call?).catch_unwind().await };
             let answer = tokio::select! {
                 biased;
-                () = cancelled.cancelled() => None,
+                // First, because most answers are there at once and need no watch over their cancellation.
                 answer = call => Some(answer),
+                () = cancelled.cancelled() => None,
             };
             calls.open().remove(&request_id);
             let panicked = |_: Box<dyn Any + Send>| {

@@ -60,6 +60,11 @@ fn route(shared: &Arc<Shared>, frame: Frame) -> Option<Item> {
     if line.leading_kind().is_some_and(is_for_caller) {
         return Some(Item::Line(line));
     }
+    // The model waits for the answer, and whoever gives it reads the whole line anyway.
+    if let Some(request_id) = line.leading_request_id().map(str::to_owned) {
+        serve(shared, line, request_id);
+        return None;
+    }
     let Ok(envelope) = Envelope::peek(&line) else {
         return Some(Item::Line(line));
     };
