@@ -118,10 +118,14 @@ impl Sim {
             "context_management" => Json::Null,
         };
         let meta = self.tool_use_meta(block);
-        let line = self.assistant_line(turn, &message);
-        let line = line
-            .with("request_id", "req_fake")
-            .with_some("tool_use_meta", meta);
+        let mut line = self
+            .assistant_line(turn, &message)
+            .with("request_id", "req_fake");
+        if block.text("type") == Some("thinking") && self.is_325() {
+            line.set("thinking_duration_ms", 0);
+            line.set("thinking_display", "updates");
+        }
+        let line = line.with_some("tool_use_meta", meta);
         let line = if aborted && self.is_325() {
             line.with("aborted", true)
         } else {

@@ -45,12 +45,19 @@ impl Sim {
     pub(crate) async fn consent(&self, turn: &mut Turn, call: &Call) -> Result<Consent, Abort> {
         match self.judge(&call.tool, &call.input) {
             Verdict::Allow(note) => Ok(Consent::Run(call.input.clone(), note)),
-            Verdict::Deny(text) => {
+            Verdict::Deny(text, reason) => {
                 turn.denials.push(call.denial());
-                Ok(Consent::Refused(
-                    text,
-                    refusal("permission-rule", "config", "rule"),
-                ))
+                self.print_system(
+                    "permission_denied",
+                    obj! {
+                        "tool_name" => &call.tool,
+                        "tool_use_id" => &call.id,
+                        "decision_reason_type" => reason,
+                        "message" => &text,
+                    },
+                );
+                let meta = refusal("permission-rule", "config", reason);
+                Ok(Consent::Refused(text, meta))
             }
             Verdict::Ask(ask) => self.ask_consent(turn, call, ask).await,
         }

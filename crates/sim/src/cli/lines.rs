@@ -51,6 +51,7 @@ impl Sim {
             "status" if line.get("permissionMode").is_some() => false,
             "status" => newer || line.text("status") != Some("requesting"),
             "api_retry" => true,
+            "thinking_tokens" => newer,
             "task_notification" => {
                 !newer && line.text("status") == Some("completed") && line.get("usage").is_none()
             }

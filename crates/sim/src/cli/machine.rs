@@ -238,6 +238,7 @@ fn fresh_state(setup: Setup, disk: Box<dyn Disk>, now: u64) -> State {
             turn_uuids: Vec::new(),
             aborted: std::collections::BTreeMap::new(),
             tools_running: false,
+            ends_after_tools: false,
             spawned: Vec::new(),
             disk,
         },
@@ -282,6 +283,7 @@ impl Sim {
             state.chat.seen = state.chat.resumed.clone();
             let last = entries.last().and_then(|entry| entry.text("uuid"));
             state.chat.last_uuid = last.map(str::to_owned);
+            state.chat.dangling = store::dangling_calls(&entries);
             if state.setup.env.is_on(Switch::RerunInterrupted) {
                 requeue_interrupted(state, &entries);
             }

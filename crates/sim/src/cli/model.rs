@@ -230,7 +230,15 @@ impl Sim {
             "index" => stream.index,
             "content_block" => block,
         };
-        turn.event(self, &stream.id, event, Json::empty());
+        let more = self.thinking_display(&event, "content_block");
+        turn.event(self, &stream.id, event, more);
+    }
+
+    /// The newer CLI says how thinking is meant to be shown.
+    fn thinking_display(&self, event: &Json, part: &str) -> Json {
+        let kind = event.at(&[part, "type"]).and_then(Json::as_text);
+        let thinking = matches!(kind, Some("thinking" | "thinking_delta"));
+        obj! { "thinking_display" if thinking && self.is_325() => "updates" }
     }
 
     fn block_delta(&self, turn: &mut Turn, stream: &Stream<'_>, delta: Json) {
@@ -240,7 +248,8 @@ impl Sim {
             "index" => stream.index,
             "delta" => delta,
         };
-        turn.event(self, &stream.id, event, Json::empty());
+        let more = self.thinking_display(&event, "delta");
+        turn.event(self, &stream.id, event, more);
     }
 
     fn stream_thought(&self, turn: &mut Turn, stream: &Stream<'_>, thought: &str) {
@@ -249,7 +258,9 @@ impl Sim {
         if turn.is_main() && self.setup().args.partial {
             let tokens = thought.len().div_ceil(4);
             let body = obj! { "estimated_tokens" => tokens, "estimated_tokens_delta" => tokens };
-            self.print_system("thinking_tokens", body);
+            let line = self.system("thinking_tokens", body);
+            let last = turn.uuids.last().filter(|_| self.is_325());
+            self.emit(&line.with_some("user_message_uuid", last));
         }
         let delta = obj! { "type" => "thinking_delta", "thinking" => thought };
         self.block_delta(turn, stream, delta);

@@ -32,8 +32,8 @@ pub(crate) enum Verdict {
     Allow(Json),
     /// The host is asked; these fields go into the request.
     Ask(Ask),
-    /// It does not run, with the text for the model.
-    Deny(String),
+    /// It does not run, with the text for the model and the kind of reason.
+    Deny(String, &'static str),
 }
 
 /// What an asked host is told beyond tool and input.
@@ -124,6 +124,16 @@ fn any(rules: &[Rule], tool: &str, input: &Json) -> bool {
     rules.iter().any(|rule| rule.matches(tool, input))
 }
 
+fn denied_by_rule(tool: &str, input: &Json) -> Verdict {
+    match input.text("command").filter(|_| tool == "Bash") {
+        Some(command) => Verdict::Deny(
+            format!("Permission to use Bash with command {command} has been denied."),
+            "subcommandResults",
+        ),
+        None => Verdict::Deny(format!("Permission to use {tool} has been denied."), "rule"),
+    }
+}
+
 fn note(reason: &str) -> Json {
     obj! {
         "decision" => "accept",
@@ -137,7 +147,7 @@ impl Sim {
     pub(crate) fn judge(&self, tool: &str, input: &Json) -> Verdict {
         let (rules, mode) = self.with(|state| (state.rules.clone(), state.chat.mode.clone()));
         if any(&rules.deny, tool, input) {
-            return Verdict::Deny(format!("Permission to use {tool} has been denied."));
+            return denied_by_rule(tool, input);
         }
         if any(&rules.ask, tool, input) {
             return Verdict::Ask(self.ask_by_rule(tool));
@@ -152,19 +162,29 @@ impl Sim {
             return Verdict::Allow(note("mode"));
         }
         if any(&rules.allow, tool, input) {
-            return Verdict::Allow(note("rule"));
+            let reason = if tool == "Bash" {
+                "subcommandResults"
+            } else {
+                "rule"
+            };
+            return Verdict::Allow(note(reason));
         }
         let verdict = self.judge_tool(tool, input, &mode);
         match verdict {
-            Verdict::Ask(ask) if mode == "dontAsk" => Verdict::Deny(ask.unasked),
-            Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Deny(_) => verdict,
+            Verdict::Ask(_) if mode == "dontAsk" => Verdict::Deny(
+                format!(
+                    "Permission to use {tool} has been denied because Claude Code is running in don't ask mode."
+                ),
+                "mode",
+            ),
+            Verdict::Allow(_) | Verdict::Ask(_) | Verdict::Deny(..) => verdict,
         }
     }
 
     fn judge_tool(&self, tool: &str, input: &Json, mode: &str) -> Verdict {
         match tool {
             "Bash" => self.judge_bash(input, mode),
-            "Read" => self.judge_read(input),
+            "Read" => self.judge_read(input, mode),
             "Write" | "Edit" | "NotebookEdit" => self.judge_write(input, mode),
             "WebFetch" => {
                 let url = input.text("url").unwrap_or_default();
@@ -216,10 +236,11 @@ impl Sim {
         }
     }
 
-    fn judge_read(&self, input: &Json) -> Verdict {
+    fn judge_read(&self, input: &Json, mode: &str) -> Verdict {
         let path = self.absolute(input.text("file_path").unwrap_or_default());
         if self.is_inside(&path) {
-            return Verdict::Allow(note(""));
+            let reason = if mode == "acceptEdits" { "mode" } else { "" };
+            return Verdict::Allow(note(reason));
         }
         let folder = parent_of(&path);
         let details = suggest(vec![
@@ -281,7 +302,7 @@ impl Sim {
             BashEffect::Changes(path) => {
                 let path = self.absolute(&path);
                 if mode == "acceptEdits" && self.is_inside(&path) {
-                    return Verdict::Allow(note("mode"));
+                    return Verdict::Allow(note("subcommandResults"));
                 }
                 suggest(vec![rule, add_folder(&parent_of(&path)), set_mode()])
                     .with("blocked_path", path)

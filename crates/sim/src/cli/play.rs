@@ -148,6 +148,10 @@ async fn ask_model(sim: &Sim, turn: &mut Turn, cursor: &mut Cursor) -> Outcome {
         {
             return Outcome::MaxTurns(setup.args.max_turns.unwrap_or_default());
         }
+        let superseded = sim.with(|state| std::mem::take(&mut state.work.ends_after_tools));
+        if superseded {
+            return aborted(sim, turn, Abort::Superseded, Cut::Tools);
+        }
         super::queue::fold(sim, turn);
     }
 }

@@ -192,8 +192,11 @@ impl Sim {
             };
             if now {
                 state.inbox.queue.push_front(message);
-                if let Some(scope) = state.work.turn {
-                    state.work.aborted.entry(scope).or_insert(Abort::Superseded);
+                if state.work.tools_running {
+                    state.work.ends_after_tools = true;
+                } else if let Some(scope) = state.work.turn {
+                    let aborted = &mut state.work.aborted;
+                    aborted.entry(scope).or_insert(Abort::Superseded);
                 }
             } else {
                 state.inbox.queue.push_back(message);

@@ -2,6 +2,8 @@
 
 use super::json::{Json, obj};
 use super::state::{Abort, Answer, Effect, Pending, Scope, Sim};
+use super::tools::Call;
+use super::turn::{Turn, Voice};
 
 /// How an asked host answered.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,6 +110,7 @@ impl Sim {
                 let fact = obj! { "request_id" => &id, "stale" => true };
                 state.effects.push(Effect::Fact("answer", fact));
             });
+            self.run_stale(response);
             return;
         }
         let answer = if response.text("subtype") == Some("error") {
@@ -128,6 +131,43 @@ impl Sim {
             let fact = obj! { "request_id" => &id, "behavior" => behavior };
             state.effects.push(Effect::Fact("answer", fact));
             state.answers.insert(id, answer);
+        });
+    }
+
+    /// 2.1.197 runs a call of an earlier process when an old allow names it; 2.1.325 does not.
+    fn run_stale(&self, response: &Json) {
+        let allowed = response
+            .at(&["response", "behavior"])
+            .and_then(Json::as_text)
+            == Some("allow");
+        let named = response
+            .at(&["response", "toolUseID"])
+            .and_then(Json::as_text);
+        let Some(id) = named.filter(|_| allowed && !self.is_325()) else {
+            return;
+        };
+        let found = self.with(|state| {
+            let at = state
+                .chat
+                .dangling
+                .iter()
+                .position(|(known, ..)| known == id);
+            at.map(|at| state.chat.dangling.remove(at))
+        });
+        let Some((id, tool, input)) = found else {
+            return;
+        };
+        let updated = response.at(&["response", "updatedInput"]).cloned();
+        let call = Call {
+            id,
+            tool,
+            input: updated.unwrap_or(input),
+        };
+        let sim = self.clone();
+        self.spawn(async move {
+            let scope = sim.with(super::state::State::open_scope);
+            let mut turn = Turn::new(&sim, scope, Voice::Main, Vec::new());
+            sim.run_allowed(&mut turn, &call).await;
         });
     }
 }

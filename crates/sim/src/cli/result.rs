@@ -119,6 +119,10 @@ fn shape(sim: &Sim, turn: &Turn, outcome: Outcome) -> Shape {
             let text = turn.cut_text.clone();
             succeeded(text, Json::Null, Some("aborted_streaming"), turns)
         }
+        Outcome::Aborted {
+            abort: Abort::Superseded,
+            in_tools: true,
+        } => succeeded(String::new(), stop, Some("aborted_tools"), turns),
         Outcome::Aborted { in_tools, .. } => {
             let terminal = if in_tools {
                 "aborted_tools"

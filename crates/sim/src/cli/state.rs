@@ -182,6 +182,8 @@ pub(crate) struct Conversation {
     pub(crate) messages: usize,
     /// How many answers of a model there are.
     pub(crate) answers: usize,
+    /// Calls without a result that an earlier process left behind: id, tool, input.
+    pub(crate) dangling: Vec<(String, String, Json)>,
     /// Files the model has seen, which it may therefore change.
     pub(crate) known_files: BTreeSet<String>,
     /// The uuid of the last transcript entry.
@@ -257,8 +259,10 @@ pub(crate) struct Work {
     pub(crate) turn_uuids: Vec<String>,
     /// Scopes that must stop.
     pub(crate) aborted: BTreeMap<Scope, Abort>,
-    /// A tool of the turn is running, so messages fold into it.
+    /// A tool of the turn is running; it is not cut off by a message that wants to be first.
     pub(crate) tools_running: bool,
+    /// The turn ends when its tools are done.
+    pub(crate) ends_after_tools: bool,
     /// Flows to start after this poll.
     pub(crate) spawned: Vec<super::flow::Flow>,
     /// The files.

@@ -54,6 +54,29 @@ pub(crate) fn load(disk: &dyn super::state::Disk, env: &Env, session: &str) -> O
     Some(Stored { entries })
 }
 
+/// The calls of a conversation that never got a result.
+pub(crate) fn dangling_calls(entries: &[Json]) -> Vec<(String, String, Json)> {
+    let blocks: Vec<&Json> = entries
+        .iter()
+        .filter_map(|entry| entry.at(&["message", "content"]))
+        .flat_map(Json::items)
+        .collect();
+    let settled = |id: &str| {
+        blocks
+            .iter()
+            .any(|block| block.text("tool_use_id") == Some(id))
+    };
+    blocks
+        .iter()
+        .filter(|block| block.text("type") == Some("tool_use"))
+        .filter_map(|block| {
+            let id = block.text("id").filter(|id| !settled(id))?;
+            let input = block.get("input").cloned().unwrap_or_default();
+            Some((id.to_owned(), block.text("name")?.to_owned(), input))
+        })
+        .collect()
+}
+
 /// The session of a working directory that changed last.
 pub(crate) fn latest(disk: &dyn super::state::Disk, env: &Env) -> Option<String> {
     let names = disk.names_by_age(&project_dir(env));

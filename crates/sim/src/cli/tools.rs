@@ -220,6 +220,14 @@ impl Sim {
         Ok(Some((output, obj! { "permission_decision" => note })))
     }
 
+    /// Runs a call without asking anybody.
+    pub(crate) async fn run_allowed(&self, turn: &mut Turn, call: &Call) {
+        self.mark_run(call);
+        if let Ok(output) = self.use_tool(turn, call).await {
+            self.print_output(turn, call, &output, Json::empty());
+        }
+    }
+
     /// Leaves a marker and a record before the tool does anything.
     pub(crate) fn mark_run(&self, call: &Call) {
         self.with(|state| {

@@ -111,6 +111,11 @@ fn asking() -> Vec<Scenario> {
             vec![initialize(), say("hello"), say("again")],
         ),
         scenario("allow", Policy::Allow, vec![turn(&write), turn(&chown())]),
+        scenario(
+            "thinking",
+            Policy::Allow,
+            vec![turn(&Script::new().think_and_say("hm", "x"))],
+        ),
         scenario("deny", Policy::Deny, vec![turn(&chown())]),
         scenario(
             "deny and stop",

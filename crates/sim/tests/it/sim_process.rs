@@ -408,6 +408,35 @@ async fn the_truth_holds_every_line_and_every_run() -> anyhow::Result<()> {
 }
 
 #[tokio::test]
+async fn an_old_answer_runs_a_tool_of_the_next_process_on_the_older_one() -> anyhow::Result<()> {
+    for version in VERSIONS {
+        let place = Place::new()?;
+        let markers = place.path("markers");
+        let start = Start::at(version, &place).args(&["--session-id", SESSION]);
+        let mut sim = start.env("ESTELLE_SIM_MARKERS", &markers).spawn()?;
+        let command = json!({ "command": "chown 0 /x" });
+        sim.play(&Script::new().tool("Bash", command.clone()).say("end"))
+            .await?;
+        let asked = sim.asked("can_use_tool").await?;
+        sim.signal(Signal::TERM)?;
+        sim.child.wait().await?;
+        let start = Start::at(version, &place).args(&["--resume", SESSION]);
+        let mut sim = start.env("ESTELLE_SIM_MARKERS", &markers).spawn()?;
+        let call = &asked["request"]["tool_use_id"];
+        sim.answer(
+            &asked,
+            json!({ "behavior": "allow", "updatedInput": command, "toolUseID": call }),
+        )
+        .await?;
+        sim.play(&Script::new().say("next")).await?;
+        sim.result().await?;
+        let ran = std::fs::read_dir(&markers)?.count();
+        assert_eq!(ran, usize::from(!sim.newer()), "{version}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn the_same_seed_prints_the_same_ids() -> anyhow::Result<()> {
     let mut runs = Vec::new();
     for _ in 0..2 {
