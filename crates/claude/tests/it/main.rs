@@ -8,4 +8,5 @@
 mod golden;
 mod inspect;
 mod leniency;
+mod real;
 mod transcripts;

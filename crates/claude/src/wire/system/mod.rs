@@ -18,7 +18,8 @@ pub use status::{
     ApiRetry, CommandsChanged, CompactBoundary, CompactMetadata, CompactResult, CompactTrigger,
     ControlRequestProgress, ControlRequestProgressStatus, EffortLevel, FastModeDisabledReason,
     FastModeState, Init, InitMcpServer, InitPlugin, NoResponse, PluginError, PreservedMessages,
-    PreservedSegment, SessionState, SessionStateChanged, Status, StatusWord, ThinkingTokens,
+    PreservedSegment, SessionState, SessionStateChanged, SessionTitleChanged, Status, StatusWord,
+    ThinkingTokens,
 };
 pub use task::{
     BackgroundTask, BackgroundTasksChanged, ResourceLink, TaskNotification, TaskNotificationStatus,
@@ -47,6 +48,7 @@ wire_union! {
         "background_tasks_changed" => BackgroundTasksChanged(BackgroundTasksChanged),
         "thinking_tokens" => ThinkingTokens(ThinkingTokens),
         "session_state_changed" => SessionStateChanged(SessionStateChanged),
+        "session_title_changed" => SessionTitleChanged(SessionTitleChanged),
         "worker_shutting_down" => WorkerShuttingDown(WorkerShuttingDown),
         "commands_changed" => CommandsChanged(CommandsChanged),
         "notification" => Notification(Notification),
@@ -83,6 +85,7 @@ impl SystemMessage {
             Self::BackgroundTasksChanged(_) => "SystemBackgroundTasksChanged",
             Self::ThinkingTokens(_) => "SystemThinkingTokens",
             Self::SessionStateChanged(_) => "SystemSessionStateChanged",
+            Self::SessionTitleChanged(_) => "SystemSessionTitleChanged",
             Self::WorkerShuttingDown(_) => "SystemWorkerShuttingDown",
             Self::CommandsChanged(_) => "SystemCommandsChanged",
             Self::Notification(_) => "SystemNotification",

@@ -231,6 +231,13 @@ wire_struct! {
 }
 
 wire_struct! {
+    /// The session has another title. Newer CLIs print it though the vendor's typings do not name it.
+    pub struct SessionTitleChanged("type" = "system", "subtype" = "session_title_changed") {
+        optional { title: String, uuid: String, session_id: String }
+    }
+}
+
+wire_struct! {
     /// The session became idle or busy, or waits for a person.
     pub struct SessionStateChanged("type" = "system", "subtype" = "session_state_changed") {
         required { state: SessionState }
