@@ -55,7 +55,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 async fn start(args: ChatArgs) -> anyhow::Result<ExitCode> {
-    let signals = keys::Signals::listen()?;
+    let mut signals = keys::Signals::listen()?;
     let agent = Agent::find(&args)?;
     let options = options(&args, &agent)?;
     if let Some(message) = args.print {
@@ -65,14 +65,21 @@ async fn start(args: ChatArgs) -> anyhow::Result<ExitCode> {
         return once::run(message, options, signals).await;
     }
     let (options, asked) = shell::with_questions(options.include_partial_messages(true));
-    let version = options.find_cli().await?.version();
     let mut printer = Printer::stdout();
-    printer.show(&banner(&args, &agent, &version.to_string()))?;
-    let session = Session::start(options)
-        .await
-        .map_err(|error| trouble::start(&error))?;
-    let source = keys::source();
-    let desk = Desk::new(source, Printer::width(), offer(&session).await);
+    let begin = async {
+        let version = options.find_cli().await?.version();
+        printer.show(&banner(&args, &agent, &version.to_string()))?;
+        let session = Session::start(options)
+            .await
+            .map_err(|error| trouble::start(&error))?;
+        let offer = offer(&session).await;
+        anyhow::Ok((session, offer))
+    };
+    let (session, offer) = match signals.unless(begin).await {
+        Ok(outcome) => outcome?,
+        Err(code) => return Ok(code),
+    };
+    let desk = Desk::new(keys::source(), Printer::width(), offer);
     let parts = Parts {
         session,
         desk,

@@ -12,7 +12,6 @@ use estelle_claude::wire::{Body, PermissionResult};
 use estelle_claude::{StreamError, query};
 use futures_util::StreamExt as _;
 
-use super::desk::Input;
 use super::keys::Signals;
 use super::{clean, trouble};
 
@@ -29,19 +28,19 @@ pub(crate) async fn run(
         );
         PermissionResult::deny("Nobody is there to allow this.")
     });
-    let mut query = query(message, options)
-        .await
-        .map_err(|error| trouble::start(&error))?;
+    let begun = match signals.unless(query(message, options)).await {
+        Ok(begun) => begun,
+        Err(code) => return Ok(code),
+    };
+    let mut query = begun.map_err(|error| trouble::start(&error))?;
     let mut failed = false;
     loop {
-        let next = tokio::select! {
-            biased;
-            signal = signals.next() => {
+        let next = match signals.unless(query.next()).await {
+            Ok(next) => next,
+            Err(code) => {
                 query.close().await;
-                let code = if let Input::Terminate(code) = signal { code } else { 130 };
-                return Ok(ExitCode::from(code));
+                return Ok(code);
             }
-            next = query.next() => next,
         };
         match next {
             Some(Ok(message)) => {

@@ -8,9 +8,10 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use owo_colors::{OwoColorize as _, Style};
 
+use super::clean;
 use super::piece::{Piece, Span, Tone};
 
-/// What stands at the beginning of the line the user types on.
+/// Goes to the beginning of the line and takes away what stands there.
 const RETURN_AND_ERASE: &str = "\r\x1b[K";
 /// Columns when nobody tells.
 const DEFAULT_WIDTH: usize = 100;
@@ -25,7 +26,16 @@ pub(crate) struct Printer {
     movable: bool,
     column: Column,
     /// What stands on the current line and may be overwritten.
-    transient: Option<String>,
+    transient: Option<Transient>,
+}
+
+/// A line that goes when something else is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transient {
+    /// Where the user types.
+    Prompt(&'static str),
+    /// What is going on.
+    Status,
 }
 
 /// What the line before the cursor holds.
@@ -77,14 +87,14 @@ impl Printer {
     }
 
     /// Shows the prompt the user types behind, unless it is there already.
-    pub(crate) fn prompt(&mut self, prompt: &str) -> io::Result<()> {
-        if self.transient.as_deref() == Some(prompt) {
+    pub(crate) fn prompt(&mut self, prompt: &'static str) -> io::Result<()> {
+        if self.transient == Some(Transient::Prompt(prompt)) {
             return Ok(());
         }
         self.clear()?;
         self.end_line()?;
         self.styled(&Span::new(Tone::Ask, prompt))?;
-        self.transient = Some(prompt.to_owned());
+        self.transient = Some(Transient::Prompt(prompt));
         self.out.flush()
     }
 
@@ -138,13 +148,20 @@ impl Printer {
     }
 
     fn status(&mut self, span: &Span) -> io::Result<()> {
-        // In the middle of a text a status would break the line, and the text itself shows that work goes on.
-        if !self.movable || (self.column == Column::Open && self.transient.is_none()) {
+        // Neither a text that is being written nor a line that is being typed is broken up for it.
+        let in_the_way = match self.transient {
+            Some(Transient::Prompt(_)) => true,
+            Some(Transient::Status) => false,
+            None => self.column == Column::Open,
+        };
+        if !self.movable || in_the_way {
             return Ok(());
         }
         self.clear()?;
-        self.styled(span)?;
-        self.transient = Some(span.text().to_owned());
+        // A second row could not be taken away again; the space is for what the user types.
+        let text = clean::clip(span.text(), Self::width().saturating_sub(2)) + " ";
+        self.styled(&Span::new(span.tone(), text))?;
+        self.transient = Some(Transient::Status);
         Ok(())
     }
 

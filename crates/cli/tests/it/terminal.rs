@@ -228,3 +228,13 @@ fn nothing_the_model_writes_reaches_the_terminal() {
     );
     assert!(screen.contains("red␍gone"), "{screen:?}");
 }
+
+#[test]
+fn what_is_pasted_in_one_go_is_one_message() {
+    let place = Place::new();
+    let mut talk = place.talk(&[]);
+    talk.line("say first\nsecond\nthird");
+    talk.see("first\r\nsecond\r\nthird");
+    let summary = talk.see("tokens in");
+    assert!(!summary.contains("Handed in"), "{summary}");
+}

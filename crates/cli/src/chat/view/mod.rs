@@ -12,7 +12,7 @@ pub(crate) mod tool;
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
 
-use estelle_claude::wire::content::{ToolResultBlock, ToolUseBlock};
+use estelle_claude::wire::content::ToolResultBlock;
 use estelle_claude::wire::stream::StreamEvent;
 use estelle_claude::wire::{
     AssistantError, AssistantMessage, Body, Content, ContentBlock, Json, ResultMessage,
@@ -60,6 +60,8 @@ pub(crate) struct View {
 struct Tool {
     name: String,
     depth: usize,
+    /// Whether it was started to run on by itself.
+    in_background: bool,
 }
 
 /// What is known about the running turn.
@@ -219,12 +221,12 @@ impl View {
                     .collect()
             }
             ContentBlock::Thinking(block) => self.thought(&block.thinking, depth),
-            ContentBlock::ToolUse(call) => self.tool_call(call, depth),
+            ContentBlock::ToolUse(call) => self.tool_call(&call.id, &call.name, &call.input, depth),
             ContentBlock::ServerToolUse(call) => {
-                self.named_call(&call.id, &call.name, &call.input, depth)
+                self.tool_call(&call.id, &call.name, &call.input, depth)
             }
             ContentBlock::McpToolUse(call) => {
-                self.named_call(&call.id, &call.name, &call.input, depth)
+                self.tool_call(&call.id, &call.name, &call.input, depth)
             }
             _ => Vec::new(),
         }
@@ -255,14 +257,13 @@ impl View {
         vec![Piece::Gap, Piece::line(Tone::Dim, line).indented(&rail)]
     }
 
-    fn tool_call(&mut self, call: &ToolUseBlock, depth: usize) -> Vec<Piece> {
-        self.named_call(&call.id, &call.name, &call.input, depth)
-    }
-
-    fn named_call(&mut self, id: &str, name: &str, input: &Json, depth: usize) -> Vec<Piece> {
+    fn tool_call(&mut self, id: &str, name: &str, input: &Json, depth: usize) -> Vec<Piece> {
         let known = Tool {
             name: name.to_owned(),
             depth,
+            in_background: input
+                .get("run_in_background")
+                .is_some_and(|flag| flag.as_str() == "true"),
         };
         self.tools.insert(id.to_owned(), known);
         // These two are shown as the questions they are.

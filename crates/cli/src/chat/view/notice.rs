@@ -65,6 +65,11 @@ impl View {
                 self.tasks = named.collect();
                 Vec::new()
             }
+            SystemMessage::CompactBoundary(boundary) => {
+                // The result of such a turn repeats an earlier text.
+                self.turn.answered = true;
+                vec![Piece::line(Tone::Dim, compacted(boundary))]
+            }
             other => remark(other),
         }
     }
@@ -126,8 +131,10 @@ impl View {
             .clone()
             .unwrap_or_else(|| task.task_id.clone());
         let is_command = task.task_type.as_deref() == Some("local_bash");
+        // A command that takes long is announced as well, though the turn waits for it.
+        let call = task.tool_use_id.as_ref().and_then(|id| self.tools.get(id));
         let mut pieces = Vec::new();
-        if is_command && task.is_backgrounded != Some(false) {
+        if is_command && call.is_none_or(|call| call.in_background) {
             pieces.push(Piece::line(
                 Tone::Dim,
                 format!("⧗ In the background: {description}"),
@@ -172,9 +179,6 @@ impl View {
 fn remark(system: &SystemMessage) -> Vec<Piece> {
     match system {
         SystemMessage::ApiRetry(retry) => vec![Piece::line(Tone::Dim, retrying(retry))],
-        SystemMessage::CompactBoundary(boundary) => {
-            vec![Piece::line(Tone::Dim, compacted(boundary))]
-        }
         SystemMessage::LocalCommandOutput(output) => vec![Piece::Gap, Piece::flow(&output.content)],
         SystemMessage::Notification(notice) => vec![Piece::line(Tone::Dim, &notice.text)],
         SystemMessage::Informational(notice) => {

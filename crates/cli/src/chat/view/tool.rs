@@ -18,6 +18,9 @@ const RESULT_LINES: usize = 6;
 /// Characters of a line of a result that are shown.
 const RESULT_COLUMNS: usize = 160;
 
+/// How the CLI tells the model, at length, that the user stopped a call.
+const NOT_WANTED: &str = "The user doesn't want to proceed with this tool use";
+
 /// What a call does: a headline, and the lines under it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Call {
@@ -157,12 +160,16 @@ fn rest(input: &Map<String, Value>) -> Vec<Piece> {
 pub(crate) fn result(name: &str, text: &str, failed: bool) -> Vec<Piece> {
     let tone = if failed { Tone::Bad } else { Tone::Dim };
     let text = text.trim_end();
+    if failed && text.starts_with(NOT_WANTED) {
+        return vec![Piece::line(tone, "not run")];
+    }
     if failed {
         return shortened(text.trim(), tone, RESULT_LINES);
     }
     match name {
         "Read" => vec![Piece::line(tone, count(text.lines().count(), "line"))],
-        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => shortened(text, tone, 1),
+        // The words are for the model; the change itself stands above.
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => vec![Piece::line(tone, "done")],
         // The answers were just given, the plan was just approved.
         "AskUserQuestion" | "ExitPlanMode" => Vec::new(),
         // Written for the model; that the command runs on was just said.
@@ -261,6 +268,10 @@ mod tests {
             "0\n1\n2\n3\n4\n5\n6\n"
         );
         assert_eq!(plain(&result("Read", "1\ta\n2\tb", false)), "2 lines\n");
+        assert_eq!(
+            plain(&result("Edit", "The file was updated", false)),
+            "done\n"
+        );
         assert_eq!(plain(&result("Bash", "", false)), "(no output)\n");
         assert_eq!(
             plain(&result("Read", "no such file", true)),
