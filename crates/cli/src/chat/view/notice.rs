@@ -1,11 +1,11 @@
 //! What the CLI says about itself: turns, modes, retries, background work, notices.
 
-use estelle_claude::wire::Body;
 use estelle_claude::wire::event::{RateLimitEvent, RateLimitStatus};
 use estelle_claude::wire::system::{
     ApiRetry, CompactBoundary, CompactResult, InformationalLevel, Init, Status, StatusWord,
     SystemMessage, TaskNotification, TaskNotificationStatus, TaskStarted, TaskStatus,
 };
+use estelle_claude::wire::{Body, Malformed};
 
 use super::View;
 use crate::chat::clean;
@@ -13,6 +13,8 @@ use crate::chat::piece::{Piece, Tone};
 
 /// Characters of a line that is no message which are shown.
 const SAMPLE: usize = 80;
+/// Characters of a remark that are shown.
+const REMARK: usize = 400;
 
 impl View {
     #[expect(
@@ -180,13 +182,13 @@ fn remark(system: &SystemMessage) -> Vec<Piece> {
     match system {
         SystemMessage::ApiRetry(retry) => vec![Piece::line(Tone::Dim, retrying(retry))],
         SystemMessage::LocalCommandOutput(output) => vec![Piece::Gap, Piece::flow(&output.content)],
-        SystemMessage::Notification(notice) => vec![Piece::line(Tone::Dim, &notice.text)],
+        SystemMessage::Notification(notice) => {
+            vec![Piece::line(Tone::Dim, clean::clip(&notice.text, REMARK))]
+        }
         SystemMessage::Informational(notice) => {
             let warns = notice.level == Some(InformationalLevel::Warning);
-            vec![Piece::line(
-                if warns { Tone::Bad } else { Tone::Dim },
-                &notice.content,
-            )]
+            let text = clean::clip(&notice.content, REMARK);
+            vec![Piece::line(if warns { Tone::Bad } else { Tone::Dim }, text)]
         }
         SystemMessage::PermissionDenied(denied) => {
             let reason = denied
@@ -265,14 +267,17 @@ pub(super) fn other(body: &Body) -> Vec<Piece> {
     }
 }
 
-/// A line that is no message at all.
-pub(crate) fn unreadable(line: &str) -> Piece {
+/// A line that is no message at all: what is wrong with it, and how it begins.
+pub(crate) fn unreadable(line: &str, malformed: &Malformed) -> Piece {
+    let sample = clean::clip(line, SAMPLE);
+    let what = if sample.is_empty() {
+        malformed.to_string()
+    } else {
+        sample
+    };
     Piece::line(
         Tone::Dim,
-        format!(
-            "The CLI printed a line that is no message: {}",
-            clean::clip(line, SAMPLE)
-        ),
+        format!("The CLI printed a line that is no message: {what}"),
     )
 }
 

@@ -284,4 +284,6 @@ fn a_line_that_is_no_message_is_mentioned_and_harmless() {
         shown,
         ["The CLI printed a line that is no message: not json ␛[2J"]
     );
+    let blank = Message::parse("  ".into());
+    assert!(talk.step(Input::Message(Box::new(blank))).is_empty());
 }

@@ -4,14 +4,17 @@
 //! questions are open, whether a turn runs and whether the conversation is ending; it owns no channel, no clock and
 //! no process, so every rule of the conversation can be tested without any.
 
+mod commands;
+mod questions;
+
 use std::collections::VecDeque;
 use std::mem;
 
 use estelle_claude::wire::control::CanUseTool;
-use estelle_claude::wire::{Body, Message, PermissionMode, PermissionResult};
+use estelle_claude::wire::{Body, Malformed, Message, PermissionMode, PermissionResult};
 
-use super::ask::{Ask, Reply};
-use super::command::{self, Command};
+use super::ask::Ask;
+use super::command;
 use super::piece::{Piece, Tone};
 use super::view::{View, unreadable, was_interrupted};
 
@@ -224,94 +227,6 @@ impl Desk {
         effects
     }
 
-    fn on_answer(&mut self, line: String) -> Vec<Effect> {
-        let Some((id, ask)) = self.asks.front_mut() else {
-            return Vec::new();
-        };
-        match ask.reply(&line) {
-            Reply::Settled(result, note) => {
-                let mut effects = vec![Effect::Show(note), Effect::Answer(*id, result)];
-                effects.extend(self.next_ask());
-                effects
-            }
-            Reply::Again(pieces) => vec![Effect::Show(pieces)],
-            Reply::Misunderstood(pieces) if self.source == Source::Terminal => {
-                vec![Effect::Show(pieces)]
-            }
-            Reply::Misunderstood(_) => {
-                self.held = Some(line).filter(|line| !line.trim().is_empty());
-                self.refuse("that is no answer, so it is refused")
-            }
-        }
-    }
-
-    /// Refuses the open question.
-    fn refuse(&mut self, why: &str) -> Vec<Effect> {
-        let Some((id, ask)) = self.asks.front() else {
-            return Vec::new();
-        };
-        let note = Piece::line(Tone::Bad, format!("✗ {}: {why}.", ask.subject()));
-        let mut effects = vec![show([note]), Effect::Answer(*id, Box::new(ask.refusal()))];
-        effects.extend(self.next_ask());
-        effects
-    }
-
-    /// The front question is settled; shows the one behind it.
-    fn next_ask(&mut self) -> Vec<Effect> {
-        self.asks.pop_front();
-        self.show_ask()
-    }
-
-    fn show_ask(&mut self) -> Vec<Effect> {
-        let Some((_, ask)) = self.asks.front() else {
-            return Vec::new();
-        };
-        let below = ask
-            .input()
-            .is_some_and(|input| self.view.just_showed(input));
-        let mut effects = vec![Effect::Show(if below {
-            ask.show_below()
-        } else {
-            ask.show()
-        })];
-        self.view.interposed();
-        if self.input_over {
-            effects.extend(self.refuse("nobody is there to ask, so it is refused"));
-        } else if let Some(held) = self.held.take() {
-            effects.extend(self.on_line(held));
-        }
-        effects
-    }
-
-    fn on_asked(&mut self, id: AskId, request: CanUseTool) -> Vec<Effect> {
-        let ask = Ask::new(request);
-        if self.closing {
-            return vec![Effect::Answer(id, Box::new(ask.refusal()))];
-        }
-        self.asks.push_back((id, ask));
-        if self.asks.len() > 1 {
-            Vec::new()
-        } else {
-            self.show_ask()
-        }
-    }
-
-    fn on_withdrawn(&mut self, id: AskId) -> Vec<Effect> {
-        let Some(place) = self.asks.iter().position(|(open, _)| *open == id) else {
-            return Vec::new();
-        };
-        self.asks.remove(place);
-        if place > 0 || self.closing {
-            return Vec::new();
-        }
-        let mut effects = vec![show([Piece::line(
-            Tone::Dim,
-            "The question was withdrawn; nothing was run.",
-        )])];
-        effects.extend(self.show_ask());
-        effects
-    }
-
     fn on_lines_over(&mut self) -> Vec<Effect> {
         self.input_over = true;
         if self.source == Source::Terminal {
@@ -376,8 +291,10 @@ impl Desk {
         }
         let ended = matches!(message.body, Body::Result(_));
         let mut pieces = self.view.show(&message.body);
-        if let Body::Malformed(_) = message.body {
-            pieces.push(unreadable(message.raw()));
+        if let Body::Malformed(malformed) = &message.body
+            && *malformed != Malformed::Blank
+        {
+            pieces.push(unreadable(message.raw(), malformed));
         }
         if self.closing {
             return Vec::new();
@@ -392,105 +309,6 @@ impl Desk {
             effects.extend(self.go_on());
         }
         effects
-    }
-
-    fn on_command(&mut self, command: Command) -> Vec<Effect> {
-        match command {
-            Command::Help => vec![
-                Effect::Show(command::help(&self.offer.commands)),
-                show([Piece::Gap]),
-            ],
-            Command::Quit => self.close_with(0),
-            Command::Stop if self.view.is_busy() => {
-                self.interrupting = true;
-                vec![Effect::Control(Control::Interrupt)]
-            }
-            Command::Stop => vec![show([Piece::line(Tone::Dim, "Nothing runs.")])],
-            Command::Status => vec![Effect::Show(self.status())],
-            Command::Model(Some(name)) => vec![Effect::Control(Control::Model(name))],
-            Command::Model(None) => vec![Effect::Show(self.models())],
-            Command::Mode(Some(word)) => match command::mode(&word) {
-                Some(mode) => vec![Effect::Control(Control::Mode(mode.into()))],
-                None => vec![show([modes("There is no such mode.")])],
-            },
-            Command::Mode(None) => {
-                let now = self
-                    .view
-                    .facts()
-                    .mode
-                    .as_deref()
-                    .unwrap_or("not known before the first message");
-                vec![show([modes(&format!("The mode is {now}."))])]
-            }
-        }
-    }
-
-    fn status(&self) -> Vec<Piece> {
-        let facts = self.view.facts();
-        let unknown = "not known before the first message";
-        let row = |name: &str, value: Option<&String>| {
-            let value = value.map_or(unknown, String::as_str);
-            Piece::spans([(Tone::Dim, &format!("  {name:<11}")), (Tone::Plain, value)])
-        };
-        let mut pieces = vec![
-            Piece::Gap,
-            row("session", facts.session_id.as_ref()),
-            row("model", facts.model.as_ref()),
-            row("mode", facts.mode.as_ref()),
-        ];
-        pieces.extend(
-            self.view
-                .tasks()
-                .values()
-                .map(|task| row("background", Some(task))),
-        );
-        pieces.push(Piece::Gap);
-        pieces
-    }
-
-    fn models(&self) -> Vec<Piece> {
-        if self.offer.models.is_empty() {
-            return vec![Piece::line(
-                Tone::Dim,
-                "The CLI lists no models; /model NAME takes any name.",
-            )];
-        }
-        let rows = self.offer.models.iter();
-        let rows = rows.map(|(name, what)| {
-            Piece::spans([(Tone::Strong, &format!("  {name:<14}")), (Tone::Dim, what)])
-        });
-        std::iter::once(Piece::Gap)
-            .chain(rows)
-            .chain([Piece::Gap])
-            .collect()
-    }
-
-    fn on_done(&mut self, control: &Control, result: Result<(), String>) -> Vec<Effect> {
-        let said = match (control, result) {
-            // The result of the turn tells it; without a turn nothing else would.
-            (Control::Interrupt, Ok(())) => {
-                self.interrupting &= self.view.is_busy();
-                return Vec::new();
-            }
-            (Control::Model(name), Ok(())) => {
-                Piece::line(Tone::Good, format!("✓ The model is now {name}."))
-            }
-            (Control::Mode(mode), Ok(())) => {
-                let mode = mode.to_string();
-                let line = Piece::line(Tone::Good, format!("✓ The permission mode is now {mode}."));
-                self.view.set_mode(mode);
-                line
-            }
-            (_, Err(error)) => {
-                self.interrupting = false;
-                Piece::line(Tone::Bad, format!("✗ {error}"))
-            }
-        };
-        if self.closing {
-            Vec::new()
-        } else {
-            vec![show([said])]
-        }
     }
 
     fn on_gone(&mut self, how: Option<Vec<Piece>>) -> Vec<Effect> {
@@ -514,13 +332,6 @@ impl Desk {
 
 fn show<const N: usize>(pieces: [Piece; N]) -> Effect {
     Effect::Show(pieces.into())
-}
-
-fn modes(before: &str) -> Piece {
-    Piece::line(
-        Tone::Plain,
-        format!("{before} Modes: {}", super::args::MODES.join(", ")),
-    )
 }
 
 #[cfg(test)]
