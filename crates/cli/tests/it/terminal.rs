@@ -98,8 +98,8 @@ fn a_plan_is_approved() {
     let place = Place::new();
     let mut talk = place.talk(&["--permission-mode", "plan"]);
     talk.line("plan");
-    talk.see("? The plan:");
     talk.see("2. Do it");
+    talk.see("? Claude asks to begin with this plan");
     talk.see("Approve? y/n");
     talk.line("y");
     talk.see("Approved.");

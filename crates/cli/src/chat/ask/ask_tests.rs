@@ -125,12 +125,24 @@ fn a_plan_is_approved_or_sent_back() {
     );
     let shown = plain(&plan.show());
     assert!(
-        shown.starts_with("\n? The plan:\n  │ # Plan\n  │ 1. do it\n  y  approve it\n"),
+        shown.starts_with(
+            "\n? Claude asks to begin with this plan\n  │ # Plan\n  │ 1. do it\n  y  approve it\n"
+        ),
         "{shown}"
     );
     assert_eq!(plan.prompt(), "Approve? y/n › ");
     assert_eq!(settled(plan.reply("no: add tests"))["message"], "add tests");
     assert_eq!(settled(plan.reply("y"))["behavior"], "allow");
+}
+
+#[test]
+fn a_plan_that_stands_above_is_not_missed() {
+    let plan = ask("ExitPlanMode", &json!({}), &json!({}));
+    let shown = plain(&plan.show());
+    assert!(
+        shown.starts_with("\n? Claude asks to begin with this plan\n  y  approve it\n"),
+        "{shown}"
+    );
 }
 
 fn questions() -> Ask {

@@ -59,21 +59,23 @@ impl Permission {
     }
 
     pub(super) fn show(&self) -> Vec<Piece> {
-        let mut pieces = vec![Piece::Gap];
-        if self.is_plan() {
-            pieces.extend(self.plan());
-        } else {
-            pieces.extend(self.tool(FIRST_LINES));
+        // The newer CLI asks without the plan, which stands above as the call it belongs to.
+        if self.is_plan() && self.request.input.get("plan").is_none() {
+            return self.show_below();
         }
+        let most = if self.is_plan() {
+            usize::MAX
+        } else {
+            FIRST_LINES
+        };
+        let mut pieces = vec![Piece::Gap];
+        pieces.extend(self.tool(most));
         pieces.extend(self.offer());
         pieces
     }
 
     /// Without the input, which stands right above and is the same to the last byte.
     pub(super) fn show_below(&self) -> Vec<Piece> {
-        if self.is_plan() {
-            return self.show();
-        }
         let mut pieces = vec![Piece::Gap, self.head()];
         pieces.extend(self.reasons());
         pieces.extend(self.offer());
@@ -126,20 +128,6 @@ impl Permission {
         Reply::Settled(Box::new(allow.into()), vec![Piece::line(Tone::Good, note)])
     }
 
-    fn plan(&self) -> Vec<Piece> {
-        let plan = self.request.input.get_str("plan").unwrap_or_default();
-        let mut pieces = vec![Piece::line(Tone::Ask, "? The plan:")];
-        pieces.extend(
-            plan.trim()
-                .lines()
-                .map(|line| Piece::line(Tone::Plain, line).indented("  │ ")),
-        );
-        if plan.trim().is_empty() {
-            pieces.extend(self.tool(usize::MAX));
-        }
-        pieces
-    }
-
     fn tool(&self, most: usize) -> Vec<Piece> {
         let mut pieces = vec![self.head()];
         let call = tool::call(&self.request.tool_name, &self.request.input);
@@ -159,6 +147,9 @@ impl Permission {
     }
 
     fn head(&self) -> Piece {
+        if self.is_plan() {
+            return Piece::line(Tone::Ask, "? Claude asks to begin with this plan");
+        }
         let request = &self.request;
         let name = request
             .display_name

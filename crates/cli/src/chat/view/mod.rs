@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::mem;
 
 use estelle_claude::wire::content::ToolResultBlock;
+use estelle_claude::wire::question::{ASK_USER_QUESTION, EXIT_PLAN_MODE};
 use estelle_claude::wire::stream::StreamEvent;
 use estelle_claude::wire::{
     AssistantError, AssistantMessage, Body, Content, ContentBlock, Json, ResultMessage,
@@ -266,19 +267,23 @@ impl View {
                 .is_some_and(|flag| flag.as_str() == "true"),
         };
         self.tools.insert(id.to_owned(), known);
-        // These two are shown as the questions they are.
-        if depth == 0 && matches!(name, "AskUserQuestion" | "ExitPlanMode") {
+        // It is shown as the question it is.
+        if depth == 0 && name == ASK_USER_QUESTION {
             return Vec::new();
         }
         let rail = RAIL.repeat(depth);
         let call = tool::call(name, input);
+        let (name, most) = match name {
+            EXIT_PLAN_MODE => ("Plan", usize::MAX),
+            other => (other, tool::CALL_LINES),
+        };
         let head = Piece::spans([
             (Tone::Good, "● "),
             (Tone::Strong, name),
             (Tone::Plain, "  "),
             (Tone::Plain, &call.headline),
         ]);
-        let (body, missing) = tool::cut(call.body, tool::CALL_LINES);
+        let (body, missing) = tool::cut(call.body, most);
         let mut pieces = if depth == 0 {
             vec![Piece::Gap]
         } else {

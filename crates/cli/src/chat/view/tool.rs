@@ -5,6 +5,7 @@
 //! where long inputs are cut short, and the question for permission, where they are not.
 
 use estelle_claude::wire::Json;
+use estelle_claude::wire::question::{ASK_USER_QUESTION, EXIT_PLAN_MODE};
 use serde_json::{Map, Value};
 
 use super::diff;
@@ -43,6 +44,7 @@ pub(crate) fn call(name: &str, input: &Json) -> Call {
         "Edit" | "MultiEdit" => edit(&mut input),
         "Write" => write(&mut input),
         "Agent" | "Task" => agent(&mut input),
+        EXIT_PLAN_MODE => plan(&mut input),
         _ => (headline(&mut input), Vec::new()),
     };
     body.extend(rest(&input));
@@ -108,6 +110,15 @@ fn agent(input: &mut Map<String, Value>) -> (String, Vec<Piece>) {
     )
 }
 
+fn plan(input: &mut Map<String, Value>) -> (String, Vec<Piece>) {
+    let plan = take(input, "plan");
+    let lines = plan
+        .trim()
+        .lines()
+        .map(|line| Piece::line(Tone::Plain, line));
+    (String::new(), lines.collect())
+}
+
 /// The one field that says most about the call of any other tool.
 fn headline(input: &mut Map<String, Value>) -> String {
     let telling = [
@@ -171,7 +182,7 @@ pub(crate) fn result(name: &str, text: &str, failed: bool) -> Vec<Piece> {
         // The words are for the model; the change itself stands above.
         "Edit" | "MultiEdit" | "Write" | "NotebookEdit" => vec![Piece::line(tone, "done")],
         // The answers were just given, the plan was just approved.
-        "AskUserQuestion" | "ExitPlanMode" => Vec::new(),
+        ASK_USER_QUESTION | EXIT_PLAN_MODE => Vec::new(),
         // Written for the model; that the command runs on was just said.
         "Bash" if text.starts_with("Command running in background") => Vec::new(),
         _ if text.trim().is_empty() => vec![Piece::line(tone, "(no output)")],

@@ -136,6 +136,19 @@ fn a_tool_is_shown_with_what_runs_and_a_short_result() {
 }
 
 #[test]
+fn a_plan_is_shown_whole() {
+    let lines: Vec<String> = (1..=30).map(|n| format!("{n}. step")).collect();
+    let shown = shown(&[assistant(
+        &call("p1", "ExitPlanMode", &json!({"plan": lines.join("\n")})),
+        None,
+    )]);
+    assert!(
+        shown.starts_with("\n● Plan  \n  1. step\n") && shown.ends_with("  30. step\n"),
+        "{shown}"
+    );
+}
+
+#[test]
 fn sub_agents_are_indented_and_wait_for_the_end_of_a_text() {
     let messages = [
         assistant(
