@@ -19,6 +19,7 @@ mod trouble;
 mod view;
 
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -184,15 +185,16 @@ fn farewell(args: &ChatArgs, agent: &Agent, desk: &Desk) -> Vec<Piece> {
     let Some(id) = &desk.view().facts().session_id else {
         return Vec::new();
     };
-    let folder = args.cwd.as_ref().map_or(String::new(), |folder| {
-        format!(" --cwd {}", folder.display())
-    });
-    let simulate = if agent.kind == Kind::Simulator {
-        " --simulate"
-    } else {
-        ""
+    let option = |name: &str, path: Option<&PathBuf>| {
+        path.map(|path| format!(" {name} {}", quoted(&path.to_string_lossy())))
     };
-    let command = format!("estelle chat --resume {id}{folder}{simulate}");
+    let options = [
+        option("--cwd", args.cwd.as_ref()),
+        option("--claude", args.claude.as_ref()),
+        (agent.kind == Kind::Simulator).then(|| " --simulate".to_owned()),
+    ];
+    let options: String = options.into_iter().flatten().collect();
+    let command = format!("{} chat --resume {id}{options}", program());
     vec![
         Piece::Gap,
         Piece::spans([
@@ -200,4 +202,35 @@ fn farewell(args: &ChatArgs, agent: &Agent, desk: &Desk) -> Vec<Piece> {
             (Tone::Plain, &command),
         ]),
     ]
+}
+
+/// This program as it was called, so that the line can be used as it stands.
+fn program() -> String {
+    let called = std::env::args_os().next().unwrap_or_default();
+    let called = called.to_string_lossy();
+    if called.contains('/') {
+        quoted(&called)
+    } else {
+        "estelle".to_owned()
+    }
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_can_be_copied_into_a_shell() {
+        assert_eq!(quoted("/srv/my-project"), "/srv/my-project");
+        assert_eq!(quoted("it's here"), r"'it'\''s here'");
+    }
 }

@@ -16,7 +16,10 @@ fn each_line_is_a_message_and_the_output_is_plain() {
     assert!(text.contains("› say one\n\none\n\n— "), "{text}");
     assert!(text.contains("› say two\n\ntwo\n\n— "), "{text}");
     assert!(!text.contains('\u{1b}'), "{text:?}");
-    assert!(text.contains("estelle chat --resume "), "{text}");
+    assert!(
+        text.contains("/estelle chat --resume ") && text.trim_end().ends_with(" --simulate"),
+        "{text}"
+    );
 }
 
 #[test]

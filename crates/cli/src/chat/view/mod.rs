@@ -277,11 +277,15 @@ impl View {
             EXIT_PLAN_MODE => ("Plan", usize::MAX),
             other => (other, tool::CALL_LINES),
         };
+        let headline = if call.headline.is_empty() {
+            String::new()
+        } else {
+            format!("  {}", call.headline)
+        };
         let head = Piece::spans([
             (Tone::Good, "● "),
             (Tone::Strong, name),
-            (Tone::Plain, "  "),
-            (Tone::Plain, &call.headline),
+            (Tone::Plain, &headline),
         ]);
         let (body, missing) = tool::cut(call.body, most);
         let mut pieces = if depth == 0 {

@@ -143,7 +143,7 @@ fn a_plan_is_shown_whole() {
         None,
     )]);
     assert!(
-        shown.starts_with("\n● Plan  \n  1. step\n") && shown.ends_with("  30. step\n"),
+        shown.starts_with("\n● Plan\n  1. step\n") && shown.ends_with("  30. step\n"),
         "{shown}"
     );
 }
