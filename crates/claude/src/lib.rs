@@ -101,6 +101,7 @@ pub mod framing;
 pub mod line;
 pub mod mcp;
 pub mod options;
+pub mod saved;
 pub mod session;
 pub mod transport;
 pub mod wire;
