@@ -42,4 +42,5 @@ mod permissions;
 mod questions;
 mod requests;
 mod resume;
+mod saved;
 mod steering;
