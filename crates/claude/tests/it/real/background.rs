@@ -15,6 +15,7 @@ use super::stage::{Stage, check, next, turn};
 on_both_versions!(
     real_a_background_command_reports_and_starts_a_turn,
     real_a_query_ends_after_its_background_work,
+    real_a_query_waits_for_its_sub_agent_and_answers_it,
     real_a_query_of_a_stream_goes_on_until_the_stream_ends,
     real_a_sub_agent_speaks_under_its_call,
 );
@@ -122,6 +123,47 @@ async fn real_a_query_ends_after_its_background_work(stage: &Stage) -> anyhow::R
     assert!(is_notified(results[0]), "{:?}", results[0]);
     let end = query.handle().end().context("the process has ended")?;
     assert!(end.exit.is_success(), "{end}");
+    Ok(())
+}
+
+async fn real_a_query_waits_for_its_sub_agent_and_answers_it(stage: &Stage) -> anyhow::Result<()> {
+    let file = stage.path("by-the-agent");
+    let inner = Script::new()
+        .tool("Bash", json!({"command": "echo first"}))
+        .gated("go")
+        .tool(
+            "Bash",
+            json!({"command": format!("touch {}", file.display())}),
+        )
+        .say("sub finished");
+    let input = json!({
+        "description": "a small task", "prompt": inner.prompt(), "subagent_type": "general-purpose",
+        "run_in_background": true,
+    });
+    let (options, mut desk) = Desk::of(stage.options());
+    let script = Script::new().tool("Agent", input).say("main done");
+    let mut query = query(script.prompt(), options).await?;
+    loop {
+        let message = query.next().await.context("it ended early")??;
+        if let Body::Result(result) = message.body {
+            assert_eq!(result.text(), "main done");
+            break;
+        }
+    }
+    // The turn is over; the sub-agent goes on only now, and its question still finds somebody.
+    stage.api.open("go")?;
+    let (rest, answered) = tokio::join!(read(&mut query), async {
+        let asked = desk.next().await?;
+        assert!(asked.request.agent_id.is_some(), "the sub-agent asks");
+        asked.allow()
+    });
+    answered?;
+    let rest = rest?;
+    assert!(file.exists());
+    assert!(
+        results(&rest).into_iter().any(is_notified),
+        "its end is reported"
+    );
     Ok(())
 }
 

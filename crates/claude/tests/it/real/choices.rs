@@ -1,9 +1,11 @@
 //! Options whose effect is seen in what the CLI offers, says and sends to the API.
 
 use anyhow::Context as _;
-use estelle_claude::options::{AgentDefinition, SettingSource, Settings, SystemPrompt, Tools};
+use estelle_claude::options::{
+    AgentDefinition, Plugin, PluginDelivery, SettingSource, Settings, SystemPrompt, Tools,
+};
 use estelle_claude::wire::system::Init;
-use estelle_claude::wire::{Body, SystemMessage};
+use estelle_claude::wire::{Body, ContentBlock, PermissionMode, SystemMessage, UserMessage};
 use estelle_sim::script::Script;
 use serde_json::json;
 
@@ -15,6 +17,8 @@ on_both_versions!(
     real_tools_are_allowed_and_taken_away,
     real_settings_come_from_the_sources_named,
     real_files_are_put_back_to_a_message,
+    real_plugins_images_and_unsaved_sessions,
+    real_modes_that_ask_nobody,
 );
 
 fn init(told: &Told) -> anyhow::Result<&Init> {
@@ -185,7 +189,7 @@ async fn real_files_are_put_back_to_a_message(stage: &Stage) -> anyhow::Result<(
         .options()
         .enable_file_checkpointing(true)
         .replay_user_messages(true)
-        .permission_mode(estelle_claude::wire::PermissionMode::AcceptEdits);
+        .permission_mode(PermissionMode::AcceptEdits);
     let mut session = stage.start(options).await?;
     let file = stage.path("draft");
     let script = Script::new()
@@ -206,6 +210,83 @@ async fn real_files_are_put_back_to_a_message(stage: &Stage) -> anyhow::Result<(
     let rewound = session.rewind_files(&uuid).await?;
     assert_eq!(rewound.can_rewind, Some(true), "{rewound:?}");
     assert_eq!(stage.read("draft").as_deref(), Some("first\n"));
+    session.close().await;
+    Ok(())
+}
+
+async fn real_plugins_images_and_unsaved_sessions(stage: &Stage) -> anyhow::Result<()> {
+    let plugin = stage.path("plugin");
+    std::fs::create_dir_all(plugin.join(".claude-plugin"))?;
+    std::fs::create_dir_all(plugin.join("commands"))?;
+    let manifest = json!({"name": "harbour", "version": "1.0.0", "description": "d"});
+    std::fs::write(
+        plugin.join(".claude-plugin/plugin.json"),
+        manifest.to_string(),
+    )?;
+    std::fs::write(
+        plugin.join("commands/moor.md"),
+        "Moor the boat at pier seven.",
+    )?;
+    let deliveries: &[PluginDelivery] = if stage.is_old() {
+        &[PluginDelivery::Argv]
+    } else {
+        &[PluginDelivery::Argv, PluginDelivery::Initialize]
+    };
+    for delivery in deliveries {
+        let options = stage
+            .options()
+            .plugins([Plugin::local(&plugin)])
+            .plugin_delivery(*delivery)
+            .persist_session(false);
+        let mut session = stage.start(options).await?;
+        let commands = session.supported_commands().await?;
+        let known = commands
+            .iter()
+            .any(|command| command.name == "harbour:moor");
+        assert!(known, "{delivery:?}: {commands:?}");
+        ask(&mut session, "/harbour:moor").await?;
+        assert!(stage.history()?.contains("Moor the boat at pier seven."));
+
+        let picture = ContentBlock::image_base64("image/png", PIXEL);
+        let words = ContentBlock::text(Script::new().say("I see").prompt());
+        let told = ask(&mut session, UserMessage::prompt(vec![picture, words])).await?;
+        assert_eq!(told.text(), "I see");
+        assert!(stage.history()?.contains("\"media_type\":\"image/png\""));
+        let id = told.session_id()?;
+        session.close().await;
+        let gone = stage.start(stage.options().resume(&id)).await;
+        assert!(gone.is_err(), "a session that was not to be saved was");
+    }
+    Ok(())
+}
+
+/// A picture of one pixel.
+const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+async fn real_modes_that_ask_nobody(stage: &Stage) -> anyhow::Result<()> {
+    let touch = |name: &str| {
+        let command = format!("touch {}", stage.path(name).display());
+        let script = Script::new().tool("Bash", json!({"command": command}));
+        script.say("ok").prompt()
+    };
+    let bypass = stage
+        .options()
+        .permission_mode(PermissionMode::BypassPermissions)
+        .allow_dangerously_skip_permissions(true);
+    let (options, desk) = Desk::of(bypass);
+    let mut session = stage.start(options).await?;
+    ask(&mut session, touch("bypassed")).await?;
+    assert!(stage.path("bypassed").exists() && desk.is_empty());
+    session.set_permission_mode(PermissionMode::DontAsk).await?;
+    let told = ask(&mut session, touch("refused")).await?;
+    assert!(told.tool_result()?.1 && !stage.path("refused").exists());
+    assert!(desk.is_empty(), "nobody is asked in that mode");
+    session.close().await;
+
+    // Without anybody to ask, what would be asked is denied.
+    let mut session = stage.start(stage.options()).await?;
+    let told = ask(&mut session, touch("unasked")).await?;
+    assert!(told.tool_result()?.1 && !stage.path("unasked").exists());
     session.close().await;
     Ok(())
 }

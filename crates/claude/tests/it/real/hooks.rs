@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use anyhow::Context as _;
 use estelle_claude::options::HookMatcher;
 use estelle_claude::wire::hooks::{
     AsyncHookOutput, HookPermissionDecision, PostToolUseOutput, PreToolUseOutput,
     UserPromptSubmitOutput,
 };
-use estelle_claude::wire::{HookEvent, HookInput, HookOutput, Json};
+use estelle_claude::wire::result::TerminalReason;
+use estelle_claude::wire::{HookEvent, HookInput, HookOutput, Json, ResultMessage};
 use estelle_sim::script::Script;
 use serde_json::json;
 use tokio::sync::mpsc;
@@ -18,6 +21,7 @@ use super::stage::{Stage, ask};
 
 on_both_versions!(
     real_a_hook_before_a_tool_denies_it_or_rewrites_its_input,
+    real_a_hook_that_is_late_or_defers_ends_the_call,
     real_hooks_around_a_turn_add_context_and_make_it_go_on,
 );
 
@@ -70,6 +74,61 @@ async fn real_a_hook_before_a_tool_denies_it_or_rewrites_its_input(
     assert!(stage.path("rewritten").exists());
     assert!(!stage.path("original").exists() && !stage.path("forbidden").exists());
     assert!(desk.is_empty(), "a hook that decides spares the question");
+    session.close().await;
+    Ok(())
+}
+
+async fn real_a_hook_that_is_late_or_defers_ends_the_call(stage: &Stage) -> anyhow::Result<()> {
+    let (calling, mut called) = mpsc::channel(1);
+    let late = HookMatcher::for_tools("Bash")
+        .timeout(Duration::from_secs(1))
+        .callback(move |_, _, context| {
+            let calling = calling.clone();
+            async move {
+                // A test that stopped listening has failed already.
+                let _ = calling.send(context).await;
+                std::future::pending().await
+            }
+        });
+    let defer = HookMatcher::for_tools("Write").callback(|_, _, _| async {
+        HookOutput::specific(Box::new(PreToolUseOutput {
+            permission_decision: Some(HookPermissionDecision::Defer),
+            ..PreToolUseOutput::default()
+        }))
+    });
+    let options = stage
+        .options()
+        .allowed_tools(["Bash", "Write"])
+        .hook(HookEvent::PreToolUse, late)
+        .hook(HookEvent::PreToolUse, defer);
+    let mut session = stage.start(options).await?;
+    let file = stage.path("late");
+    let script = Script::new()
+        .tool(
+            "Bash",
+            json!({"command": format!("touch {}", file.display())}),
+        )
+        .say("went on");
+    let told = ask(&mut session, script.prompt()).await?;
+    let context = called.recv().await.context("the hook is called")?;
+    context.cancelled.cancelled().await;
+    assert!(
+        told.tool_result()?.1 && !file.exists(),
+        "a late hook lets nothing run"
+    );
+
+    let input = json!({"file_path": file, "content": "x"});
+    let told = ask(&mut session, Script::new().tool("Write", input).prompt()).await?;
+    let ResultMessage::Success(result) = &told.result else {
+        anyhow::bail!("{:?}", told.result)
+    };
+    assert_eq!(result.terminal_reason, Some(TerminalReason::ToolDeferred));
+    let deferred = result
+        .deferred_tool_use
+        .as_ref()
+        .context("the call is named")?;
+    assert_eq!(deferred.name, "Write");
+    assert!(!file.exists());
     session.close().await;
     Ok(())
 }

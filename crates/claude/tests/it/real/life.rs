@@ -8,11 +8,13 @@ use std::sync::{Arc, Mutex};
 use anyhow::{Context as _, ensure};
 use estelle_claude::options::{Options, PermissionPrompts, PluginDelivery};
 use estelle_claude::transport::Exit;
-use estelle_claude::{Body, Session, StreamError};
+use estelle_claude::{Body, Handle, Session, StreamError, query};
 use estelle_sim::script::Script;
+use futures_util::StreamExt;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::desk::Desk;
 use super::stage::{Stage, ask, until_streamed};
@@ -22,11 +24,13 @@ on_both_versions!(
     real_a_crash_in_mid_turn_is_an_error_with_its_signal,
     real_closing_in_mid_turn_saves_what_was_said,
     real_a_dropped_session_leaves_no_process,
+    real_a_process_that_does_not_listen_is_ended_by_force,
+    real_a_query_ends_when_it_is_dropped_or_aborted,
     real_standard_error_is_passed_on,
 );
 
 /// The process of a session as the kernel knows it.
-async fn process(session: &Session) -> anyhow::Result<OwnedFd> {
+async fn process(session: &Handle) -> anyhow::Result<OwnedFd> {
     let pid = session.ready().await.map_err(anyhow::Error::from)?.pid;
     let pid = pid.context("the CLI tells its pid")?;
     let pid = Pid::from_raw(i32::try_from(pid)?).context("a pid")?;
@@ -205,27 +209,80 @@ async fn real_a_dropped_session_leaves_no_process(stage: &Stage) -> anyhow::Resu
     drop(session);
     gone(streaming).await?;
 
-    // The same while a question is open and a background command runs.
+    // The same while a question is open and a background command runs, which ends with it.
     let session = stage.start(options).await?;
     let asking = process(&session).await?;
+    let note = stage.path("sleeper");
+    let sleeper = format!(
+        "echo $$ > {0}.part; mv {0}.part {0}; exec sleep 600",
+        note.display()
+    );
+    let sleeps = format!("until [ -e {} ]; do sleep 0.02; done", note.display());
     let touch = format!("touch {}", stage.path("x").display());
     let script = Script::new()
         .tool(
             "Bash",
-            json!({"command": "sleep 600", "run_in_background": true}),
+            json!({"command": sleeper, "run_in_background": true}),
         )
+        .tool("Bash", json!({"command": sleeps}))
         .tool("Bash", json!({"command": touch}));
     session.send(script.prompt()).await?;
-    let asked = desk.next().await?;
-    let asked = if asked.request.input.to_string().contains("sleep") {
+    let asked = loop {
+        let asked = desk.next().await?;
+        if asked.request.input.to_string().contains("touch") {
+            break asked;
+        }
         asked.allow()?;
-        desk.next().await?
-    } else {
-        asked
     };
+    let sleeper = std::fs::read_to_string(&note)?.trim().parse()?;
+    let sleeper = Pid::from_raw(sleeper).context("a pid")?;
+    let sleeper = pidfd_open(sleeper, PidfdFlags::empty())?;
     drop(session);
     gone(asking).await?;
+    gone(sleeper).await?;
     asked.withdrawn().await;
+    Ok(())
+}
+
+async fn real_a_process_that_does_not_listen_is_ended_by_force(
+    stage: &Stage,
+) -> anyhow::Result<()> {
+    let session = stage.start(stage.options()).await?;
+    let process = process(&session).await?;
+    pidfd_send_signal(&process, Signal::STOP)?;
+    let end = session.close().await;
+    assert_eq!(end.exit, Exit::Signal(9), "{end}");
+    gone(process).await
+}
+
+async fn real_a_query_ends_when_it_is_dropped_or_aborted(stage: &Stage) -> anyhow::Result<()> {
+    let script = || Script::new().say("abcdef").gated_at("never", 1).prompt();
+    let options = stage.options().include_partial_messages(true);
+    let abort = CancellationToken::new();
+    for aborted in [false, true] {
+        let options = options.clone().abort(abort.clone());
+        let mut query = query(script(), options).await?;
+        let process = process(query.handle()).await?;
+        loop {
+            let message = query.next().await.context("it ended early")??;
+            if matches!(&message.body, Body::StreamEvent(event) if event.text_delta() == Some("ab"))
+            {
+                break;
+            }
+        }
+        if aborted {
+            abort.cancel();
+            let last = loop {
+                match query.next().await.context("the abort is not reported")? {
+                    Ok(_) => {}
+                    Err(error) => break error,
+                }
+            };
+            assert!(matches!(last, StreamError::Aborted), "{last}");
+        }
+        drop(query);
+        gone(process).await?;
+    }
     Ok(())
 }
 

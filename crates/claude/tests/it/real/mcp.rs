@@ -1,24 +1,24 @@
-//! MCP servers: in this process, as a child of the CLI, and changed while the session runs.
+//! MCP servers in this process: typed tools, slow ones, and those that change while the session runs.
 
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use estelle_claude::ControlError;
 use estelle_claude::mcp::{
-    McpServerConfig, McpServers, StdioServer, ToolError, create_sdk_mcp_server, load_dot_mcp_json,
-    tool,
+    McpServerConfig, McpServers, NoInput, ToolError, create_sdk_mcp_server, tool,
 };
 use estelle_claude::wire::ResultMessage;
 use estelle_sim::script::Script;
 use serde_json::json;
 use tokio::sync::mpsc;
 
+use super::desk::Desk;
 use super::stage::{Stage, ask, turn};
 
 on_both_versions!(
     real_a_tool_in_this_process_takes_typed_input,
     real_a_slow_tool_does_not_hold_up_an_interrupt,
-    real_a_stdio_server_from_the_workspace_file_runs_in_its_folder,
+    real_tools_that_change_are_announced,
 );
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -75,11 +75,9 @@ async fn real_a_tool_in_this_process_takes_typed_input(stage: &Stage) -> anyhow:
     );
 
     // Another server takes its place.
-    let other = tool(
-        "greet",
-        "Greets.",
-        async |_: estelle_claude::mcp::NoInput| Ok::<_, ToolError>("good morning"),
-    );
+    let other = tool("greet", "Greets.", async |_: NoInput| {
+        Ok::<_, ToolError>("good morning")
+    });
     let other = create_sdk_mcp_server("other", "1.0.0", [other])?;
     let servers: McpServers = [("other".to_owned(), McpServerConfig::from(other))].into();
     let changed = session.set_mcp_servers(&servers).await?;
@@ -100,7 +98,7 @@ async fn real_a_slow_tool_does_not_hold_up_an_interrupt(stage: &Stage) -> anyhow
     let alive = Arc::new(());
     let held = Arc::downgrade(&alive);
     let calling = Arc::new(calling);
-    let slow = tool("wait", "Waits.", move |_: estelle_claude::mcp::NoInput| {
+    let slow = tool("wait", "Waits.", move |_: NoInput| {
         let calling = Arc::clone(&calling);
         let alive = Arc::clone(&alive);
         async move {
@@ -136,80 +134,56 @@ async fn real_a_slow_tool_does_not_hold_up_an_interrupt(stage: &Stage) -> anyhow
     Ok(())
 }
 
-/// A stdio server in few lines: one tool that says where it runs.
-const SERVER: &str = r#"
-import json, os, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    if "id" not in message:
-        continue
-    method = message["method"]
-    result = {}
-    if method == "initialize":
-        result = {"protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}},
-                  "serverInfo": {"name": "where", "version": "1"}}
-    elif method == "tools/list":
-        result = {"tools": [{"name": "cwd", "description": "Says where it runs.",
-                             "inputSchema": {"type": "object", "properties": {}}}]}
-    elif method == "tools/call":
-        result = {"content": [{"type": "text", "text": "running in " + os.getcwd()}]}
-    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
-"#;
-
-async fn real_a_stdio_server_from_the_workspace_file_runs_in_its_folder(
-    stage: &Stage,
-) -> anyhow::Result<()> {
-    std::fs::create_dir(stage.path("servers"))?;
-    std::fs::write(stage.path("servers/where.py"), SERVER)?;
-    let config = json!({"mcpServers": {"where": {"command": "python3", "args": ["where.py"], "cwd": "servers"}}});
-    std::fs::write(stage.path(".mcp.json"), config.to_string())?;
-    let loaded = load_dot_mcp_json(stage.work.path())?.context("the file is there")?;
-    let options = stage
-        .options()
-        .strict_mcp_config(true)
-        .mcp_servers(loaded.servers.clone())
-        .allowed_tools(["mcp__where__cwd"]);
+async fn real_tools_that_change_are_announced(stage: &Stage) -> anyhow::Result<()> {
+    let said = |name: &'static str| {
+        tool(name, "Says its name.", move |_: NoInput| async move {
+            Ok::<_, ToolError>(format!("I am {name}"))
+        })
+    };
+    let server = create_sdk_mcp_server("names", "1.0.0", [said("old")])?.with_always_load();
+    let (options, mut desk) = Desk::of(stage.options().mcp_server("names", server.clone()));
     let mut session = stage.start(options).await?;
-    let script = Script::new()
-        .tool("mcp__where__cwd", json!({}))
-        .say("there");
-    let told = ask(&mut session, script.prompt()).await?;
-    let folder = stage.path("servers").canonicalize()?;
-    let expected = format!("running in {}", folder.display());
-    assert_eq!(told.tool_result()?, (expected.clone(), false));
-    assert!(stage.history()?.contains(&expected));
+    let call = |name: &str| {
+        let script = Script::new().tool(format!("mcp__names__{name}"), json!({}));
+        script.say("called").prompt()
+    };
+    // A tool that nobody has allowed is asked about like any other.
+    session.send(call("old")).await?;
+    let asked = desk.next().await?;
+    assert_eq!(asked.request.tool_name, "mcp__names__old");
+    asked.allow()?;
+    assert_eq!(turn(&mut session).await?.tool_result()?.0, "I am old");
 
-    let called = session.mcp_call("mcp__where__cwd", &json!({})).await?;
-    assert!(called.to_string().contains(&expected), "{called}");
-    session
-        .disable_mcp_server("where")
-        .await
-        .context("disable")?;
-    // The older one connects again by the file itself, whose relative folder it does not understand.
-    std::fs::remove_file(stage.path(".mcp.json"))?;
-    session.enable_mcp_server("where").await.context("enable")?;
-    session
-        .reconnect_mcp_server("where")
-        .await
-        .context("reconnect")?;
-    let status = session.mcp_server_status().await?;
-    let server = status.iter().find(|server| server.name == "where");
-    let server = server.context("the server is listed")?;
-    assert_eq!(server.status.as_deref(), Some("connected"), "{server:?}");
-    assert_eq!(server.tools.as_ref().map(Vec::len), Some(1));
-
-    // One more while the session runs, without the model.
-    let script = stage.path("servers/where.py");
-    let second = StdioServer::new("python3").arg(script.to_string_lossy());
-    let servers: McpServers = [("second".to_owned(), McpServerConfig::from(second))].into();
-    let changed = session.set_mcp_servers(&servers).await?;
-    assert_eq!(
-        changed.added.as_deref(),
-        Some(&["second".to_owned()][..]),
-        "{changed:?}"
+    server.set_tools([said("new")]).await?;
+    if stage.is_old() {
+        // It keeps the first list, whose tool is gone.
+        session.send(call("old")).await?;
+        desk.next().await?.allow()?;
+        assert!(
+            turn(&mut session).await?.tool_result()?.1,
+            "the tool is gone"
+        );
+        session.close().await;
+        return Ok(());
+    }
+    // The CLI asks for the list when it is told; the tool is there once it has.
+    while !session
+        .mcp_server_status()
+        .await?
+        .iter()
+        .flat_map(|server| server.tools.iter().flatten())
+        .any(|tool| tool.name == "new")
+    {
+        tokio::task::yield_now().await;
+    }
+    session.send(call("new")).await?;
+    desk.next().await?.allow()?;
+    assert_eq!(turn(&mut session).await?.tool_result()?.0, "I am new");
+    assert!(
+        stage.newest()?["tools"]
+            .to_string()
+            .contains("mcp__names__new")
     );
-    let called = session.mcp_call("mcp__second__cwd", &json!({})).await?;
-    assert!(called.to_string().contains("running in"), "{called}");
     session.close().await;
     Ok(())
 }

@@ -43,4 +43,5 @@ mod questions;
 mod requests;
 mod resume;
 mod saved;
+mod stdio;
 mod steering;
