@@ -9,7 +9,8 @@ use super::handle::Handle;
 use super::observe;
 use crate::engine::{End, Item};
 use crate::framing::Frame;
-use crate::wire::{Body, Message};
+use crate::transport::Exit;
+use crate::wire::{Body, Message, SystemMessage};
 
 /// Why the messages ended before the conversation did.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -53,12 +54,7 @@ impl Messages {
         if let Some(item) = self.handle.connection().take().await {
             return Some(Ok(self.message(item)));
         }
-        self.finished = true;
-        if self.handle.was_aborted() {
-            return Some(Err(StreamError::Aborted));
-        }
-        let end = self.unexpected_end().await?;
-        Some(Err(StreamError::Exited(end)))
+        self.finish().await.map(Err)
     }
 
     /// Like `next`, without decoding what the caller did not ask to have decoded.
@@ -75,26 +71,38 @@ impl Messages {
             }
             return Some(Ok(item.into()));
         }
-        self.finished = true;
-        let end = self.unexpected_end().await?;
-        Some(Err(StreamError::Exited(end)))
+        self.finish().await.map(Err)
     }
 
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the vendor's list is open and most of it is beside the point"
+    )]
     fn message(&mut self, item: Item) -> Message {
         let message = match item {
             Item::Line(line) => Message::parse(line),
             Item::Damage(damage) => Message::damaged(damage),
         };
-        if let Body::Result(result) = &message.body {
-            self.failed_turn = result.is_error();
+        match &message.body {
+            Body::Result(result) => self.failed_turn = result.is_error(),
+            // Another turn runs, and its end is not known yet.
+            Body::System(SystemMessage::Init(_)) => self.failed_turn = false,
+            _ => {}
         }
         self.handle.observe(observe::seen(&message));
         message
     }
 
-    async fn unexpected_end(&self) -> Option<Arc<End>> {
+    /// Why the messages ended, if nobody asked for it.
+    async fn finish(&mut self) -> Option<StreamError> {
+        self.finished = true;
+        if self.handle.was_aborted() {
+            return Some(StreamError::Aborted);
+        }
         let end = self.handle.connection().ended().await;
-        let expected = end.exit.is_success() || self.failed_turn || self.handle.end_was_asked_for();
-        (!expected).then_some(end)
+        // A signal is more than the CLI's way to repeat that the turn failed.
+        let repeats_failure = self.failed_turn && matches!(end.exit, Exit::Code(_));
+        let expected = end.exit.is_success() || repeats_failure || self.handle.end_was_asked_for();
+        (!expected).then_some(StreamError::Exited(end))
     }
 }

@@ -181,6 +181,31 @@ async fn a_failed_turn_is_not_reported_a_second_time_by_the_exit_code() {
 }
 
 #[tokio::test]
+async fn a_failed_turn_does_not_hide_a_crash() {
+    let mut failed = result("");
+    failed["is_error"] = true.into();
+    // By a signal after it, and by a code in the turn behind it.
+    for (lines, exit) in [
+        (vec![failed.clone()], Exit::Signal(9)),
+        (vec![failed, init()], Exit::Code(1)),
+    ] {
+        let (mut session, mut peer) = session(Options::new()).await;
+        for line in &lines {
+            peer.print(line.clone()).await;
+        }
+        peer.exit(exit);
+        for _ in lines {
+            assert!(matches!(session.next().await, Some(Ok(_))));
+        }
+        let end = session.next().await.expect("the end is reported");
+        assert!(
+            matches!(&end, Err(StreamError::Exited(end)) if end.exit == exit),
+            "{end:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_stream_stops_at_each_result() {
     let (mut session, peer) = session(Options::new()).await;
     for line in [init(), result("one"), init(), result("two")] {
