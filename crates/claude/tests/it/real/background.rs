@@ -1,12 +1,12 @@
 //! Work that outlives its turn: background commands and sub-agents, in a session and in a query.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use estelle_claude::wire::user::Origin;
 use estelle_claude::wire::{ResultMessage, SystemMessage, UserMessage};
 use estelle_claude::{Body, Message, Prompt, Query, query};
 use estelle_sim::script::Script;
 use futures_util::StreamExt;
-use futures_util::stream::unfold;
+use futures_util::stream::{iter, unfold};
 use serde_json::json;
 
 use super::desk::Desk;
@@ -17,6 +17,7 @@ on_both_versions!(
     real_a_query_ends_after_its_background_work,
     real_a_query_waits_for_its_sub_agent_and_answers_it,
     real_a_query_of_a_stream_goes_on_until_the_stream_ends,
+    real_prompts_sent_at_once_are_all_answered,
     real_a_sub_agent_speaks_under_its_call,
 );
 
@@ -197,6 +198,41 @@ async fn real_a_query_of_a_stream_goes_on_until_the_stream_ends(
         .map(ResultMessage::text)
         .collect();
     assert_eq!(texts, ["three"]);
+    Ok(())
+}
+
+async fn real_prompts_sent_at_once_are_all_answered(stage: &Stage) -> anyhow::Result<()> {
+    let file = stage.path("by-the-second");
+    let touch = json!({"command": format!("touch {}", file.display())});
+    let prompts = [
+        Script::new().say("abcdef").gated_at("go", 1).prompt(),
+        Script::new().tool("Bash", touch).say("made").prompt(),
+    ];
+    let (options, mut desk) = Desk::of(stage.options().include_partial_messages(true));
+    let messages = prompts.map(UserMessage::from);
+    let mut query = query(Prompt::stream(iter(messages)), options).await?;
+    loop {
+        let message = query.next().await.context("it ended early")??;
+        if matches!(&message.body, Body::StreamEvent(event) if event.text_delta() == Some("ab")) {
+            break;
+        }
+        ensure!(
+            !matches!(message.body, Body::Result(_)),
+            "the prompts were merged"
+        );
+    }
+    query.binary_version().await?;
+    stage.api.open("go")?;
+    // The question of the second comes after the result of the first, and still finds somebody.
+    let (rest, answered) = tokio::join!(read(&mut query), async { desk.next().await?.allow() });
+    answered?;
+    let rest = rest?;
+    let texts: Vec<String> = results(&rest)
+        .into_iter()
+        .map(ResultMessage::text)
+        .collect();
+    assert_eq!(texts, ["abcdef", "made"]);
+    assert!(file.exists());
     Ok(())
 }
 

@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::desk::Desk;
-use super::stage::{Stage, ask, until_streamed};
+use super::stage::{Stage, ask, turn, until_streamed};
 
 on_both_versions!(
     real_what_cannot_be_started_is_said_before_the_start,
@@ -132,9 +132,13 @@ async fn real_a_crash_in_mid_turn_is_an_error_with_its_signal(stage: &Stage) -> 
         .start(stage.options().include_partial_messages(true))
         .await?;
     let process = process(&session).await?;
-    session
-        .send(Script::new().say("abcdef").gated_at("never", 1).prompt())
-        .await?;
+    let script = || Script::new().say("abcdef").gated_at("never", 1).prompt();
+    // A turn that failed before does not excuse the crash.
+    session.send(script()).await?;
+    until_streamed(&mut session, "ab").await?;
+    session.interrupt().await?;
+    assert!(turn(&mut session).await?.result.is_error());
+    session.send(script()).await?;
     until_streamed(&mut session, "ab").await?;
     pidfd_send_signal(&process, Signal::KILL)?;
     let end = loop {

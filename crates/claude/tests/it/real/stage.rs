@@ -15,7 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The time a scenario has; a start takes about a second when the machine is free.
-const LIMIT: Duration = Duration::from_secs(25);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Runs a scenario within its time.
 pub(crate) async fn in_time(
