@@ -408,6 +408,11 @@ fn subagents_are_read_from_files_of_their_own() {
     symlink(disk.file(&id), dir.join("agent-link.jsonl")).expect("a link");
     let meta = json!({"toolUseId": "toolu_1", "parentAgentId": "p"});
     fs::write(dir.join("agent-abc.meta.json"), meta.to_string()).expect("a file");
+    symlink(
+        dir.join("agent-abc.meta.json"),
+        dir.join("deeper/agent-x_y.meta.json"),
+    )
+    .expect("a link");
     let saved = disk.saved();
     let agents = saved.load_subagents(&id).expect("a list");
     assert_eq!(
@@ -421,6 +426,10 @@ fn subagents_are_read_from_files_of_their_own() {
     assert_eq!(numbers(&messages), [1, 2, 3]);
     assert_eq!(messages[0].parent_tool_use_id.as_deref(), Some("toolu_1"));
     assert_eq!(messages[0].parent_agent_id.as_deref(), Some("p"));
+    let messages = saved
+        .load_subagent_messages(&id, &agents[1], &options)
+        .expect("readable");
+    assert_eq!(messages[0].parent_agent_id, None, "a link is not followed");
 }
 
 #[test]
