@@ -1,0 +1,8 @@
+//! The host: owns the Claude runs of a machine, and may itself die at any moment.
+//!
+//! A run is started so that it outlives the host ([`run`]): its input is a FIFO, its output a journal file, its
+//! parent a tiny shim. What the host knows of a conversation is in a log of its own ([`log`]) that is written
+//! before anything is sent and read again after a crash. `docs/design/durable-runs.md` has the crash windows.
+
+pub mod log;
+pub mod run;

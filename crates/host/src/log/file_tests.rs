@@ -1,0 +1,99 @@
+//! Laws of the log: what was appended comes back, a torn tail is cut and said, damage is never silent.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn open(path: &Path) -> Opened {
+    Log::open(path).expect("a log")
+}
+
+fn filled(path: &Path, payloads: &[&str]) -> ChainHash {
+    let mut log = open(path).log;
+    for payload in payloads {
+        log.append(payload.as_bytes(), Sync::Now).expect("appended");
+    }
+    log.hash()
+}
+
+fn texts(opened: &Opened) -> Vec<String> {
+    let text = |payload: &Vec<u8>| String::from_utf8(payload.clone()).expect("text");
+    opened.payloads.iter().map(text).collect()
+}
+
+#[test]
+fn what_was_appended_comes_back_with_the_same_hash() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log");
+    let hash = filled(&path, &["{\"a\":1}", "", "{\"b\":2}"]);
+    let opened = open(&path);
+    assert_eq!(texts(&opened), ["{\"a\":1}", "", "{\"b\":2}"]);
+    assert_eq!(
+        (opened.log.hash(), opened.log.records(), opened.damage),
+        (hash, 3, None)
+    );
+}
+
+#[test]
+fn a_line_feed_is_refused_and_nothing_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log");
+    let mut log = open(&path).log;
+    assert!(matches!(
+        log.append(b"a\nb", Sync::Now),
+        Err(AppendError::LineFeed)
+    ));
+    assert_eq!(std::fs::read(&path).expect("readable"), b"");
+}
+
+#[test]
+fn damage_in_the_middle_is_reported_and_nothing_is_appended_behind_it() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log");
+    filled(&path, &["one", "two", "three"]);
+    let mut bytes = std::fs::read(&path).expect("readable");
+    let two = bytes
+        .windows(3)
+        .position(|window| window == b"two")
+        .expect("there");
+    bytes[two] = b'T';
+    std::fs::write(&path, &bytes).expect("written");
+    let mut opened = open(&path);
+    assert_eq!(texts(&opened), ["one"]);
+    assert!(matches!(opened.damage, Some(Damage::Broken(_))));
+    assert!(matches!(
+        opened.log.append(b"four", Sync::Now),
+        Err(AppendError::Poisoned)
+    ));
+    assert_eq!(
+        std::fs::read(&path).expect("readable"),
+        bytes,
+        "a damaged log is not touched"
+    );
+}
+
+proptest! {
+    // Every case waits for the disk a few times.
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Cut anywhere, the log comes back with a prefix of what was appended, and says what it cut.
+    #[test]
+    fn a_log_cut_anywhere_keeps_a_prefix_and_goes_on(cut in 0usize..200) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("log");
+        let payloads = ["first", "second", "third", "fourth"];
+        filled(&path, &payloads);
+        let bytes = std::fs::read(&path).expect("readable");
+        let cut = cut.min(bytes.len());
+        std::fs::write(&path, &bytes[..cut]).expect("written");
+        let mut opened = open(&path);
+        let kept = texts(&opened);
+        prop_assert_eq!(&kept[..], &payloads[..kept.len()]);
+        let at_a_border = bytes[..cut].is_empty() || bytes[..cut].ends_with(b"\n");
+        prop_assert_eq!(opened.damage.is_none(), at_a_border);
+        opened.log.append(b"more", Sync::Now).expect("appended");
+        let again = open(&path);
+        prop_assert_eq!(again.damage, None);
+        prop_assert_eq!(again.payloads.len(), kept.len() + 1);
+    }
+}

@@ -1,0 +1,184 @@
+//! A run as a transport of the SDK: the same session on top, whether the CLI was started now or by a host that died.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use estelle_claude::framing::Frame;
+use estelle_claude::line::Line;
+use estelle_claude::transport::{Exit, Link, Process, Progress, Sink, Source, Stop};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use tokio::sync::Notify;
+
+use super::fifo::{FifoWriter, WriteError};
+use super::folder::{ExitRecord, RunFolder, RunRecord};
+use super::journal::JournalReader;
+use super::lock::Lock;
+use super::shim::start_ticks;
+use super::watch::RunWatch;
+
+/// How often a reader looks without being woken.
+const SAFETY_POLL: Duration = Duration::from_secs(1);
+
+/// How much of the end of standard error goes into an error.
+const STDERR_TAIL: u64 = 16 * 1024;
+
+/// Attaches to a living run, reading its journal from `offset`.
+pub fn attach(
+    folder: &RunFolder,
+    run: RunRecord,
+    offset: u64,
+    watch: &RunWatch,
+) -> io::Result<Link> {
+    // The bell is hung up before anything is looked at, so nothing that happens meanwhile is missed.
+    let bell = watch.watch(folder.path())?;
+    let journal = JournalReader::open(&folder.journal(), offset)?;
+    let fifo = FifoWriter::open(&folder.fifo()).map_err(into_io)?;
+    Ok(Link {
+        source: Box::new(JournalSource {
+            journal,
+            folder: folder.clone(),
+            bell: Arc::clone(&bell),
+        }),
+        sink: Box::new(FifoSink { fifo: Some(fifo) }),
+        process: Box::new(RunProcess {
+            folder: folder.clone(),
+            run,
+            bell,
+        }),
+    })
+}
+
+struct JournalSource {
+    journal: JournalReader,
+    folder: RunFolder,
+    bell: Arc<Notify>,
+}
+
+impl Source for JournalSource {
+    fn read<'a>(
+        &'a mut self,
+        frames: &'a mut VecDeque<Frame>,
+    ) -> BoxFuture<'a, io::Result<Progress>> {
+        async move {
+            loop {
+                let woken = self.bell.notified();
+                // The lock is looked at before the file: what was written before the end is then seen.
+                let alive = Lock::is_held(&self.folder.lock())?;
+                self.journal.read_some(frames)?;
+                if !frames.is_empty() {
+                    return Ok(Progress::More);
+                }
+                if !alive {
+                    frames.extend(self.journal.finish());
+                    return Ok(Progress::Ended);
+                }
+                // A missed hint costs a second.
+                let _ = tokio::time::timeout(SAFETY_POLL, woken).await;
+            }
+        }
+        .boxed()
+    }
+}
+
+struct FifoSink {
+    fifo: Option<FifoWriter>,
+}
+
+impl Sink for FifoSink {
+    fn write<'a>(&'a mut self, line: &'a Line) -> BoxFuture<'a, io::Result<()>> {
+        async move {
+            let fifo = self.fifo.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+            fifo.write(line.as_bytes()).await.map_err(into_io)
+        }
+        .boxed()
+    }
+
+    /// The CLI holds its FIFO open for writing as well, so this ends nothing but our right to write.
+    fn close(&mut self) -> BoxFuture<'_, ()> {
+        self.fifo = None;
+        futures_util::future::ready(()).boxed()
+    }
+}
+
+fn into_io(error: WriteError) -> io::Error {
+    match error {
+        WriteError::Gone => io::ErrorKind::BrokenPipe.into(),
+        WriteError::Io(error) => error,
+        WriteError::TooLong { .. } | WriteError::QuotaSpent { .. } => {
+            io::Error::new(io::ErrorKind::FileTooLarge, error)
+        }
+    }
+}
+
+struct RunProcess {
+    folder: RunFolder,
+    run: RunRecord,
+    bell: Arc<Notify>,
+}
+
+impl RunProcess {
+    fn exit(&self) -> Option<Exit> {
+        match self.folder.load_exit() {
+            Ok(Some(ExitRecord::Code(code))) => Some(Exit::Code(code)),
+            Ok(Some(ExitRecord::Signal(signal))) => Some(Exit::Signal(signal)),
+            // A shim that was killed leaves no record; a free lock still says that the CLI is gone.
+            Ok(None) | Err(_) => {
+                let gone = matches!(Lock::is_held(&self.folder.lock()), Ok(false));
+                gone.then_some(Exit::Unknown)
+            }
+        }
+    }
+}
+
+impl Process for RunProcess {
+    fn wait(&mut self) -> BoxFuture<'_, Exit> {
+        async move {
+            loop {
+                let woken = self.bell.notified();
+                if let Some(exit) = self.exit() {
+                    return exit;
+                }
+                // A missed hint costs a second.
+                let _ = tokio::time::timeout(SAFETY_POLL, woken).await;
+            }
+        }
+        .boxed()
+    }
+
+    fn stop(&mut self, stop: Stop) {
+        let Some(pid) = i32::try_from(self.run.pid).ok().and_then(Pid::from_raw) else {
+            return;
+        };
+        let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else {
+            return;
+        };
+        // The pidfd pins whoever has the pid now; the start time says whether that is our CLI.
+        if start_ticks(self.run.pid).ok() != Some(self.run.start_ticks) {
+            return;
+        }
+        let signal = match stop {
+            Stop::Terminate => Signal::TERM,
+            Stop::Kill => Signal::KILL,
+        };
+        // One that ended meanwhile is what was wanted.
+        let _ = pidfd_send_signal(&pidfd, signal);
+    }
+
+    fn stderr(&self) -> String {
+        tail(&self.folder).unwrap_or_default()
+    }
+}
+
+fn tail(folder: &RunFolder) -> io::Result<String> {
+    use std::io::{Read, Seek, SeekFrom};
+    let mut file = std::fs::File::open(folder.stderr())?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(STDERR_TAIL)))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

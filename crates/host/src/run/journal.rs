@@ -1,0 +1,58 @@
+//! Reading a journal while the CLI writes it.
+//!
+//! A reader starts at a byte offset and gives whole lines only: bytes behind the last line feed are not a line yet.
+//! It can be dropped and made again at [`JournalReader::offset`] without losing or repeating anything.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use estelle_claude::framing::{Frame, Splitter};
+
+/// How much is read in one go.
+const CHUNK: usize = 64 * 1024;
+
+/// A position in a journal.
+#[derive(Debug)]
+pub struct JournalReader {
+    file: File,
+    splitter: Splitter,
+    chunk: Vec<u8>,
+}
+
+impl JournalReader {
+    /// Opens a journal at an offset where a line begins.
+    pub fn open(path: &Path, offset: u64) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(Self {
+            file,
+            splitter: Splitter::default().at_offset(offset),
+            chunk: vec![0; CHUNK],
+        })
+    }
+
+    /// The offset behind the last frame given out.
+    pub fn offset(&self) -> u64 {
+        self.splitter.offset()
+    }
+
+    /// Reads until there is a frame or nothing more to read.
+    pub fn read_some(&mut self, frames: &mut VecDeque<Frame>) -> io::Result<()> {
+        while frames.is_empty() {
+            let length = self.file.read(&mut self.chunk)?;
+            if length == 0 {
+                break;
+            }
+            self.splitter.push(&self.chunk[..length]);
+            frames.extend(std::iter::from_fn(|| self.splitter.next_frame()));
+        }
+        Ok(())
+    }
+
+    /// What is left behind the last line feed of a run that has ended.
+    pub fn finish(&mut self) -> Option<Frame> {
+        self.splitter.finish()
+    }
+}

@@ -1,0 +1,20 @@
+//! One run: a CLI process that nobody above can take down by accident.
+//!
+//! The pieces, each small: the folder and its files ([`RunFolder`]), the lock that says whether the run lives
+//! ([`lock`]), the shim that is the CLI's parent ([`shim`]), the FIFO ([`fifo`]) and the journal ([`journal`]),
+//! and the transport that lets the SDK speak over them ([`attach`]). No protocol byte passes through a process of
+//! ours that could die.
+
+mod attach;
+pub mod fifo;
+mod folder;
+pub mod journal;
+pub mod lock;
+pub mod shim;
+mod start;
+mod watch;
+
+pub use attach::attach;
+pub use folder::{ExitRecord, Generation, LaunchRecord, RunFolder, RunRecord};
+pub use start::{ShimCommand, StartError, Tombstoned, start, tombstone};
+pub use watch::RunWatch;
