@@ -4,6 +4,7 @@
 //! what a subcommand returns becomes the exit code, and an error is printed with its causes.
 
 mod chat;
+mod shim;
 
 use std::process::ExitCode;
 
@@ -20,11 +21,17 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Chat(chat::ChatArgs),
+    #[command(hide = true)]
+    Shim(shim::ShimArgs),
+    #[command(hide = true)]
+    ShimChild(shim::ShimArgs),
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Chat(args) => chat::run(args),
+        Command::Shim(args) => shim::run(args),
+        Command::ShimChild(args) => shim::run_child(args),
     };
     outcome.unwrap_or_else(|error| {
         anstream::eprintln!("{error:#}");

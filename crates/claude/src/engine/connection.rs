@@ -119,7 +119,8 @@ struct EndingGuard(watch::Sender<Ending>);
 
 impl Drop for EndingGuard {
     fn drop(&mut self) {
-        self.0.send_replace(Ending::Abandoned);
+        self.0
+            .send_modify(|ending| *ending = (*ending).max(Ending::Dropped));
     }
 }
 
@@ -164,10 +165,10 @@ impl Connection {
         let supervised = Arc::clone(&shared);
         tasks.spawn(async move {
             let exit = supervisor::run(&mut *process, supervised.config.grace, wanted).await;
-            supervised.exited(End {
+            supervised.exited(exit.map_or_else(End::unknown, |exit| End {
                 exit,
                 stderr: process.stderr(),
-            });
+            }));
             // A write that hangs in a pipe nobody reads ends with the process.
             writer.abort();
             let mut wanted = supervised.ending.clone();
@@ -175,7 +176,7 @@ impl Connection {
             tokio::select! {
                 _ = &mut reader => {}
                 // Nobody is left to read what is left.
-                _ = wanted.wait_for(|ending| *ending == Ending::Abandoned) => {}
+                _ = wanted.wait_for(|ending| *ending >= Ending::Dropped) => {}
             }
             supervised.finish();
         });
@@ -290,8 +291,8 @@ impl Connection {
     }
 
     /// Ends the process now; nobody is interested in what it still prints.
-    pub(crate) fn abandon(&self) {
-        self.guard.0.send_replace(Ending::Abandoned);
+    pub(crate) fn abort(&self) {
+        self.guard.0.send_replace(Ending::Aborted);
         self.shared.inbox.wake_reader();
     }
 

@@ -13,7 +13,7 @@ use super::peer::Peer;
 use super::*;
 use crate::framing::Frame;
 use crate::line::{Envelope, Line};
-use crate::transport::{Exit, Stop};
+use crate::transport::{Exit, Stop, WhenDropped};
 
 fn connect(responder: impl Responder, config: ConnectionConfig) -> (Connection, Peer) {
     let (link, peer) = Peer::link();
@@ -248,5 +248,22 @@ async fn dropping_the_last_handle_ends_the_process() {
     drop(connection);
     assert!(peer.stops.try_recv().is_err(), "a handle is left");
     drop(other);
+    assert_eq!(peer.stops.recv().await, Some(Stop::Terminate));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_others_can_attach_to_survives_its_handles_but_not_an_abort() {
+    let (link, mut peer) = Peer::link_that(WhenDropped::LetRun);
+    drop(Connection::open(
+        link,
+        Arc::new(Scripted),
+        ConnectionConfig::default(),
+    ));
+    assert!(peer.input_ended().await, "the writer lets go");
+    assert_eq!(peer.stops.recv().await, None, "nothing was stopped");
+
+    let (link, mut peer) = Peer::link_that(WhenDropped::LetRun);
+    let connection = Connection::open(link, Arc::new(Scripted), ConnectionConfig::default());
+    connection.abort();
     assert_eq!(peer.stops.recv().await, Some(Stop::Terminate));
 }

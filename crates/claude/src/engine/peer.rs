@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, watch};
 
 use crate::framing::Frame;
 use crate::line::Line;
-use crate::transport::{Exit, Link, Process, Progress, Sink, Source, Stop};
+use crate::transport::{Exit, Link, Process, Progress, Sink, Source, Stop, WhenDropped};
 
 /// What the CLI would do, by hand.
 pub(crate) struct Peer {
@@ -59,11 +59,16 @@ impl Sink for FakeSink {
 }
 
 struct FakeProcess {
+    when_dropped: WhenDropped,
     exit: watch::Receiver<Option<Exit>>,
     stops: mpsc::Sender<Stop>,
 }
 
 impl Process for FakeProcess {
+    fn when_dropped(&self) -> WhenDropped {
+        self.when_dropped
+    }
+
     fn wait(&mut self) -> BoxFuture<'_, Exit> {
         async move {
             let exit = self.exit.wait_for(Option::is_some).await;
@@ -84,6 +89,11 @@ impl Process for FakeProcess {
 impl Peer {
     /// A link, and the other end of it.
     pub(crate) fn link() -> (Link, Self) {
+        Self::link_that(WhenDropped::End)
+    }
+
+    /// The same for a process of the given kind.
+    pub(crate) fn link_that(when_dropped: WhenDropped) -> (Link, Self) {
         let (prints, printed) = mpsc::channel(256);
         let (written, reads) = mpsc::channel(256);
         let (exits, exit) = watch::channel(None);
@@ -91,7 +101,11 @@ impl Peer {
         let link = Link {
             source: Box::new(FakeSource(printed)),
             sink: Box::new(FakeSink(Some(written))),
-            process: Box::new(FakeProcess { exit, stops: stop }),
+            process: Box::new(FakeProcess {
+                when_dropped,
+                exit,
+                stops: stop,
+            }),
         };
         let peer = Self {
             prints: Some(prints),

@@ -6,7 +6,7 @@
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::transport::{Exit, Grace, Process, Stop};
+use crate::transport::{Exit, Grace, Process, Stop, WhenDropped};
 
 /// How far the caller wants to go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,23 +15,33 @@ pub(crate) enum Ending {
     Natural,
     /// It was asked to end and gets its time.
     Asked,
-    /// Nobody is interested any more.
-    Abandoned,
+    /// The last handle was dropped.
+    Dropped,
+    /// It must end, whoever else could attach to it.
+    Aborted,
 }
 
-/// Waits for the process to end.
+/// Waits for the process to end, and sees to it when asked; gives nothing for one that is left to run.
 pub(crate) async fn run(
     process: &mut dyn Process,
     grace: Grace,
     mut ending: watch::Receiver<Ending>,
-) -> Exit {
-    if let Some(exit) = wait_until(process, &mut ending, Ending::Asked).await {
+) -> Option<Exit> {
+    let exit = wait_until(process, &mut ending, Ending::Asked).await;
+    if exit.is_some() {
         return exit;
     }
-    let asked = wait_until(process, &mut ending, Ending::Abandoned);
+    if process.when_dropped() == WhenDropped::LetRun && *ending.borrow() == Ending::Dropped {
+        return None;
+    }
+    let asked = wait_until(process, &mut ending, Ending::Dropped);
     if let Ok(Some(exit)) = timeout(grace.ask, asked).await {
-        return exit;
+        return Some(exit);
     }
+    Some(end(process, grace).await)
+}
+
+async fn end(process: &mut dyn Process, grace: Grace) -> Exit {
     process.stop(Stop::Terminate);
     if let Ok(exit) = timeout(grace.terminate, process.wait()).await {
         return exit;

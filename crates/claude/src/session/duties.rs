@@ -51,5 +51,5 @@ pub(super) async fn carry(
 /// Ends the process when the caller's token fires.
 pub(super) async fn abort(connection: Connection, token: CancellationToken) {
     token.cancelled().await;
-    connection.abandon();
+    connection.abort();
 }

@@ -76,8 +76,22 @@ pub enum Stop {
     Kill,
 }
 
+/// What becomes of a process when the last handle on its conversation is dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhenDropped {
+    /// It is ended: nobody could ever reach it again.
+    End,
+    /// It goes on: somebody may attach to it later.
+    LetRun,
+}
+
 /// The life of a CLI process.
 pub trait Process: Send {
+    /// What a dropped handle means for it.
+    fn when_dropped(&self) -> WhenDropped {
+        WhenDropped::End
+    }
+
     /// Waits for the end; may be called again after it.
     fn wait(&mut self) -> BoxFuture<'_, Exit>;
 

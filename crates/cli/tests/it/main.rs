@@ -1,4 +1,4 @@
-//! The real program against the simulator: over a terminal, in a pipe, and with `--print`.
+//! The real program against the simulator: over a terminal, in a pipe, with `--print`, and runs that outlive it.
 
 #![expect(
     clippy::unwrap_used,
@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod durable;
 mod pipe;
 mod program;
 mod terminal;

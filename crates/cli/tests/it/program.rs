@@ -134,7 +134,7 @@ fn decode(text: &str) -> String {
 }
 
 /// The simulator beside our program; built if nobody has built it yet.
-fn simulator() -> &'static Path {
+pub(crate) fn simulator() -> &'static Path {
     static SIMULATOR: OnceLock<PathBuf> = OnceLock::new();
     SIMULATOR.get_or_init(|| {
         let path = Path::new(env!("CARGO_BIN_EXE_estelle")).with_file_name("estelle-sim-claude");

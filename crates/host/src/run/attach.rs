@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use estelle_claude::framing::Frame;
 use estelle_claude::line::Line;
-use estelle_claude::transport::{Exit, Link, Process, Progress, Sink, Source, Stop};
+use estelle_claude::transport::{Exit, Link, Process, Progress, Sink, Source, Stop, WhenDropped};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
@@ -16,7 +16,6 @@ use tokio::sync::Notify;
 use super::fifo::{FifoWriter, WriteError};
 use super::folder::{ExitRecord, RunFolder, RunRecord};
 use super::journal::JournalReader;
-use super::lock::Lock;
 use super::shim::start_ticks;
 use super::watch::RunWatch;
 
@@ -66,8 +65,8 @@ impl Source for JournalSource {
         async move {
             loop {
                 let woken = self.bell.notified();
-                // The lock is looked at before the file: what was written before the end is then seen.
-                let alive = Lock::is_held(&self.folder.lock())?;
+                // The end is looked for before the file is read: what was written before it is then seen.
+                let alive = self.folder.is_alive()?;
                 self.journal.read_some(frames)?;
                 if !frames.is_empty() {
                     return Ok(Progress::More);
@@ -127,7 +126,7 @@ impl RunProcess {
             Ok(Some(ExitRecord::Signal(signal))) => Some(Exit::Signal(signal)),
             // A shim that was killed leaves no record; a free lock still says that the CLI is gone.
             Ok(None) | Err(_) => {
-                let gone = matches!(Lock::is_held(&self.folder.lock()), Ok(false));
+                let gone = matches!(self.folder.is_alive(), Ok(false));
                 gone.then_some(Exit::Unknown)
             }
         }
@@ -135,6 +134,10 @@ impl RunProcess {
 }
 
 impl Process for RunProcess {
+    fn when_dropped(&self) -> WhenDropped {
+        WhenDropped::LetRun
+    }
+
     fn wait(&mut self) -> BoxFuture<'_, Exit> {
         async move {
             loop {

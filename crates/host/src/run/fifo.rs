@@ -145,3 +145,7 @@ impl FifoWriter {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "fifo_tests.rs"]
+mod tests;

@@ -13,6 +13,8 @@ use rustix::fs::{CWD, Mode, mkfifoat};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::lock::Lock;
+
 /// Counts the starts of a conversation, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Generation(pub u64);
@@ -124,6 +126,11 @@ impl RunFolder {
         read_record(&self.path.join(EXIT))
     }
 
+    /// Whether the CLI may still run: its end was not written down and the lock is held.
+    pub fn is_alive(&self) -> io::Result<bool> {
+        Ok(!self.path.join(EXIT).exists() && Lock::is_held(&self.lock())?)
+    }
+
     /// Whether this generation was given up; nothing revives it.
     pub fn is_tombstoned(&self) -> bool {
         self.path.join(TOMBSTONE).exists()
@@ -143,10 +150,8 @@ impl RunFolder {
     }
 }
 
-/// The journal's name inside the folder.
-pub(super) const JOURNAL: &str = "out.jsonl";
-/// The exit record's name inside the folder.
-pub(super) const EXIT: &str = "exit.json";
+const JOURNAL: &str = "out.jsonl";
+const EXIT: &str = "exit.json";
 const RUN: &str = "run.json";
 const TOMBSTONE: &str = "tombstone";
 

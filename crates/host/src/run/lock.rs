@@ -48,7 +48,13 @@ impl Lock {
         if !path.exists() {
             return Ok(false);
         }
-        Ok(Self::try_take(path, Heirs::None)?.is_none())
+        // Shared, so that two who look at the same time do not take each other for the run.
+        let file = open_lock(path, Heirs::None)?;
+        match flock(&file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => Ok(false),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(true),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

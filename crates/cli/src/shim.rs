@@ -1,0 +1,30 @@
+//! The two hidden roles of this program beside a running CLI; see `estelle_host::run::shim`.
+//!
+//! They are started by the host, never by a person, and run before any runtime exists.
+
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use clap::Args;
+use estelle_host::run::{RunFolder, shim};
+
+/// Which run.
+#[derive(Debug, Args)]
+pub(crate) struct ShimArgs {
+    /// The folder of the run.
+    folder: PathBuf,
+}
+
+/// The parent of a CLI: waits for its end and writes it down.
+pub(crate) fn run(args: ShimArgs) -> anyhow::Result<ExitCode> {
+    let mut child = Command::new(std::env::current_exe()?);
+    child.arg("shim-child").arg(&args.folder);
+    shim::run(&RunFolder::open(args.folder), child)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The child that becomes the CLI.
+pub(crate) fn run_child(args: ShimArgs) -> anyhow::Result<ExitCode> {
+    shim::become_cli(&RunFolder::open(args.folder))?;
+    Ok(ExitCode::FAILURE)
+}
