@@ -115,7 +115,7 @@ impl Handle {
             message.client_composed = Some(true);
         }
         let line = serde_json::to_string(&message).map_err(SendError::Encode)?;
-        self.quiet().sent();
+        self.quiet().sent(&uuid);
         self.inner.connection.send(line.into()).await?;
         Ok(uuid)
     }

@@ -5,12 +5,15 @@
 //! too early kills such work and leaves its permission requests without an answer. So a query asks this
 //! machine, which keeps the facts and derives the verdict; it has no clock and does no IO.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// How long a CLI that does not report its state must print nothing to count as idle. A queued message or a
 /// finished task starts its turn within milliseconds.
 pub(crate) const SETTLE: Duration = Duration::from_millis(1500);
+
+/// How many uuids are remembered; a caller repeats a message soon or not at all.
+const RECENT: usize = 256;
 
 /// What a message means for the question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,13 +62,21 @@ pub(crate) struct Quiet {
     idle: Option<bool>,
     /// How many messages were sent; the second may wait in the CLI's queue.
     sent: u64,
+    /// The uuids of the last messages, newest first.
+    recent: VecDeque<String>,
     /// A task was seen, whose end may start a turn.
     had_tasks: bool,
 }
 
 impl Quiet {
     /// A message goes to the CLI.
-    pub(crate) fn sent(&mut self) {
+    pub(crate) fn sent(&mut self, uuid: &str) {
+        // The CLI runs a uuid once, so a repeated one brings no result to wait for.
+        if self.recent.iter().any(|recent| recent == uuid) {
+            return;
+        }
+        self.recent.truncate(RECENT - 1);
+        self.recent.push_front(uuid.to_owned());
         self.unanswered = true;
         self.sent += 1;
         if self.idle.is_some() {
@@ -119,7 +130,7 @@ mod tests {
     /// The verdicts after each observation, for one message sent.
     fn verdicts(seen: impl IntoIterator<Item = Seen>) -> Vec<Verdict> {
         let mut quiet = Quiet::default();
-        quiet.sent();
+        quiet.sent("m1");
         let observe = |seen| {
             quiet.observe(seen);
             quiet.verdict()
@@ -145,9 +156,9 @@ mod tests {
     #[test]
     fn with_two_messages_the_second_may_still_start_its_turn() {
         let mut quiet = Quiet::default();
-        quiet.sent();
+        quiet.sent("m2");
         quiet.observe(Seen::TurnStarted);
-        quiet.sent();
+        quiet.sent("m3");
         quiet.observe(RESULT);
         assert_eq!(quiet.verdict(), Settling);
     }
@@ -206,12 +217,23 @@ mod tests {
     #[test]
     fn a_message_sent_later_makes_it_busy_again() {
         let mut quiet = Quiet::default();
-        quiet.sent();
+        quiet.sent("m4");
         for seen in [Seen::TurnStarted, RESULT, Seen::StateIdle] {
             quiet.observe(seen);
         }
         assert_eq!(quiet.verdict(), Over);
-        quiet.sent();
+        quiet.sent("m5");
         assert_eq!(quiet.verdict(), Busy);
+    }
+
+    #[test]
+    fn a_repeated_message_brings_no_result_to_wait_for() {
+        let mut quiet = Quiet::default();
+        quiet.sent("same");
+        for seen in [Seen::TurnStarted, RESULT, Seen::StateIdle] {
+            quiet.observe(seen);
+        }
+        quiet.sent("same");
+        assert_eq!(quiet.verdict(), Over);
     }
 }

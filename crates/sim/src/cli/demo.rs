@@ -7,7 +7,7 @@ use crate::script::{Action, Answer, Mischief, Script, ToolCall};
 const HELP: &str = "I am a simulated agent. You can say:\n\n\
 - `say <text>`: I repeat it, word by word\n\
 - `think <text>`: I think first, then answer\n\
-- `run <command>`: I ask whether I may run it (nothing is really run)\n\
+- `run <command>`: I ask whether I may run it, unless it only reads (nothing is really run)\n\
 - `write <file> <text>`: I ask, then write the file here\n\
 - `ask`: I ask you a question with options\n\
 - `plan`: I propose a plan and wait for your word\n\
@@ -72,8 +72,9 @@ pub(crate) fn script(prompt: &str) -> Script {
             let count = rest.parse().unwrap_or(1000).min(MOST_FLOOD);
             Script::new().step(Action::Mischief(Mischief::Flood(count)))
         }
+        // A text alone would end the turn before the end could come.
         "crash" => Script::new()
-            .say("I do not feel so well")
+            .tool("Bash", json!({ "command": "echo I do not feel so well" }))
             .step(Action::Mischief(Mischief::Exit(1))),
         _ => slowly(
             Script::new(),
