@@ -1,0 +1,247 @@
+//! App ↔ Pylon: threads of turns with the agent.
+//!
+//! ```text
+//! app                                                 pylon
+//!   │ ── conversation_create {workspaceId, name, ...} ─► │
+//!   │ ◄──────────────────── conversation_create_result ─ │
+//!   │ ── conversation_select ──────────────────────────► │  registers the app as a viewer
+//!   │ ◄──────────────────── history_result, then what is pending
+//!   │ ── conversation_rename | delete | fork ──────────► │
+//!   │ ◄──────────── conversation_rename_result | ... ─── │  then workspace_list_result to all clients
+//!   │ ◄──────────────── conversation_status (broadcast) ─│  whenever the state changes
+//! ```
+//!
+//! An app views one conversation at a time; selecting another one ends the view. Deleting stops the run first.
+//!
+//! # Failures
+//!
+//! | what | `errorCode` |
+//! |---|---|
+//! | there is no such workspace | `unknown_workspace` |
+//! | there is no such conversation in it | `unknown_conversation` |
+//! | `skillType` is not one of the known words | `invalid_message` |
+//! | a fork from an entry that is no user message | `conflict` |
+
+use crate::{
+    ClaudeSessionId, ConversationId, DeviceId, Name, PermissionMode, Seq, Timestamp, WorkspaceId,
+};
+
+words! {
+    /// What a conversation is for; decides the persona.
+    pub enum SkillType {
+        /// Anything.
+        General = "general",
+        /// Discusses and plans, writes tasks.
+        Planner = "planner",
+        /// Carries tasks out.
+        Worker = "worker",
+    }
+}
+
+words! {
+    /// The coarse state of a conversation. `permission` means that a person is needed.
+    pub enum ConversationStatus {
+        /// Nothing runs and nothing waits.
+        Idle = "idle",
+        /// A turn or a background task is under way.
+        Working = "working",
+        /// A decision waits for a person; `waiting` is read as the same.
+        Permission = "permission" | "waiting",
+    }
+}
+
+data! {
+    /// A conversation in the list.
+    pub struct Conversation {
+        required {
+            /// Which conversation.
+            conversation_id: ConversationId,
+            /// Its name.
+            name: Name,
+            /// What it is for.
+            skill_type: SkillType,
+            /// Its state.
+            status: ConversationStatus,
+        }
+        nullable {
+            /// Claude's session, if one was started.
+            claude_session_id: ClaudeSessionId,
+        }
+        optional {
+            /// Whether something happened that this device has not seen.
+            unread: bool,
+            /// Its own permission mode; absent means the Pylon's default.
+            permission_mode: PermissionMode,
+            /// Its own model; absent means the agent's default.
+            model: String,
+            /// Whether it is the active one.
+            is_active: bool,
+            /// When it was made.
+            created_at: Timestamp,
+            /// When something last happened in it.
+            updated_at: Timestamp,
+        }
+    }
+}
+
+data! {
+    /// A conversation as the result of making it.
+    pub struct CreatedConversation {
+        required {
+            /// Which conversation.
+            conversation_id: ConversationId,
+            /// Its name.
+            name: Name,
+            /// What it is for.
+            skill_type: SkillType,
+        }
+        optional {
+            /// Its state.
+            status: ConversationStatus,
+            /// When it was made.
+            created_at: Timestamp,
+        }
+    }
+}
+
+request! {
+    /// Makes a conversation and selects it for the sender.
+    pub struct ConversationCreate {
+        required {
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Its name.
+            name: Name,
+            /// What it is for.
+            skill_type: SkillType,
+        }
+        optional {
+            /// Its own model.
+            model: String,
+            /// Its own permission mode.
+            permission_mode: PermissionMode,
+        }
+    }
+}
+
+reply! {
+    /// The new conversation; also the answer to `conversation_fork`.
+    pub struct ConversationCreateResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+        }
+        optional {
+            /// The conversation; only on success.
+            conversation: CreatedConversation,
+        }
+    }
+}
+
+request! {
+    /// Makes a new conversation from an old one up to, and without, one of its user messages.
+    pub struct ConversationFork {
+        required {
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// The old conversation.
+            conversation_id: ConversationId,
+            /// The `seq` of a user message.
+            before_seq: Seq,
+        }
+        optional {
+            /// The name of the new one.
+            name: Name,
+        }
+    }
+}
+
+request! {
+    /// Views a conversation; answered by `history_result`.
+    pub struct ConversationSelect {
+        required {
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Which one.
+            conversation_id: ConversationId,
+        }
+    }
+}
+
+request! {
+    /// Stops and deletes a conversation with its history.
+    pub struct ConversationDelete {
+        required {
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Which one.
+            conversation_id: ConversationId,
+        }
+    }
+}
+
+reply! {
+    /// Whether a conversation was deleted.
+    pub struct ConversationDeleteResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Which one.
+            conversation_id: ConversationId,
+        }
+    }
+}
+
+request! {
+    /// Renames a conversation.
+    pub struct ConversationRename {
+        required {
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Which one.
+            conversation_id: ConversationId,
+            /// Its new name.
+            new_name: Name,
+        }
+    }
+}
+
+reply! {
+    /// Whether a conversation was renamed.
+    pub struct ConversationRenameResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Which one.
+            conversation_id: ConversationId,
+        }
+    }
+}
+
+data! {
+    /// The state of a conversation changed. To all clients, viewing or not.
+    pub struct ConversationStatusUpdate {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// Which conversation.
+            conversation_id: ConversationId,
+            /// Its state now.
+            status: ConversationStatus,
+        }
+        optional {
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Whether something happened that the addressee has not seen.
+            unread: bool,
+            /// The newest event the state takes into account.
+            seq: Seq,
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The tables: every message between devices, by who says it to whom.
+//!
+//! A row names the message; the rows of requests also say which right a device needs for it and on which key the
+//! Pylon serializes it. The structs live in the files of their boundaries.
+
+use crate::bugs::{BugReport, BugReportResult};
+use crate::claude::{
+    ClaudeControl, ClaudeControlResult, ClaudeEventMessage, ClaudeSend, ClaudeSendResult,
+    ClaudeSetModel, ClaudeSetModelResult, ClaudeSetPermissionMode, ClaudeSetPermissionModeResult,
+};
+use crate::conversations::{
+    ConversationCreate, ConversationCreateResult, ConversationDelete, ConversationDeleteResult,
+    ConversationFork, ConversationRename, ConversationRenameResult, ConversationSelect,
+    ConversationStatusUpdate,
+};
+use crate::decisions::{
+    ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
+};
+use crate::deploy::{
+    DeployAckReceived, DeployConfirm, DeployError, DeployGo, DeployLog, DeployPrepare, DeployReady,
+    DeployRestart, DeployRestarting, DeployStart, DeployStartAck, DeployStatus,
+};
+use crate::error::ErrorReport;
+use crate::folders::{FolderList, FolderListResult};
+use crate::history::{
+    HistoryRequest, HistoryResult, HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult,
+};
+use crate::usage::{PylonStatus, UsageRequest, UsageResult};
+use crate::version::{AppUpdateRequest, AppUpdateResult, VersionCheckRequest, VersionCheckResult};
+use crate::workspaces::{
+    WorkspaceCreate, WorkspaceCreateResult, WorkspaceDelete, WorkspaceDeleteResult, WorkspaceList,
+    WorkspaceListResult, WorkspaceRename, WorkspaceRenameResult, WorkspaceSwitch,
+    WorkspaceSwitchResult,
+};
+use crate::{ConversationId, WorkspaceId};
+
+/// What a request is serialized on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Key<'a> {
+    /// One at a time per conversation.
+    Conversation(&'a ConversationId),
+    /// One at a time per workspace.
+    Workspace(&'a WorkspaceId),
+    /// One at a time on the machine.
+    Machine,
+    /// Any number at once: it only reads.
+    None,
+}
+
+messages! {
+    /// What a client says to a Pylon.
+    pub enum AppToPylon {
+        WorkspaceList = "workspace_list",
+        WorkspaceCreate = "workspace_create",
+        WorkspaceDelete = "workspace_delete",
+        WorkspaceRename = "workspace_rename",
+        WorkspaceSwitch = "workspace_switch",
+        ConversationCreate = "conversation_create",
+        ConversationFork = "conversation_fork",
+        ConversationSelect = "conversation_select",
+        ConversationDelete = "conversation_delete",
+        ConversationRename = "conversation_rename",
+        HistoryRequest = "history_request",
+        HistorySearch = "history_search",
+        ToolDetail = "tool_detail",
+        ClaudeSend = "claude_send",
+        ClaudePermission = "claude_permission",
+        ClaudeAnswer = "claude_answer",
+        ClaudeControl = "claude_control",
+        ClaudeSetPermissionMode = "claude_set_permission_mode",
+        ClaudeSetModel = "claude_set_model",
+        UsageRequest = "usage_request",
+        DeployPrepare = "deploy_prepare",
+        DeployConfirm = "deploy_confirm",
+        DeployGo = "deploy_go",
+        VersionCheckRequest = "version_check_request",
+        AppUpdateRequest = "app_update_request",
+        BugReport = "bug_report",
+        FolderList = "folder_list",
+    }
+}
+
+policy! {
+    AppToPylon {
+        WorkspaceList => View, |_| Key::None;
+        WorkspaceCreate => Prompt, |_| Key::Machine;
+        WorkspaceDelete => Admin, |request| Key::Workspace(&request.workspace_id);
+        WorkspaceRename => Prompt, |request| Key::Workspace(&request.workspace_id);
+        WorkspaceSwitch => View, |_| Key::Machine;
+        ConversationCreate => Prompt, |request| Key::Workspace(&request.workspace_id);
+        ConversationFork => Prompt, |request| Key::Conversation(&request.conversation_id);
+        ConversationSelect => View, |request| Key::Conversation(&request.conversation_id);
+        ConversationDelete => Admin, |request| Key::Conversation(&request.conversation_id);
+        ConversationRename => Prompt, |request| Key::Conversation(&request.conversation_id);
+        HistoryRequest => View, |_| Key::None;
+        HistorySearch => View, |_| Key::None;
+        ToolDetail => View, |_| Key::None;
+        ClaudeSend => Prompt, |request| Key::Conversation(&request.conversation_id);
+        ClaudePermission => Approve, |request| Key::Conversation(&request.conversation_id);
+        ClaudeAnswer => Approve, |request| Key::Conversation(&request.conversation_id);
+        ClaudeControl => Prompt, |request| Key::Conversation(&request.conversation_id);
+        ClaudeSetPermissionMode => Admin, |request| match &request.conversation_id {
+            Some(conversation) => Key::Conversation(conversation),
+            None => Key::Machine,
+        };
+        ClaudeSetModel => Prompt, |request| Key::Conversation(&request.conversation_id);
+        UsageRequest => View, |_| Key::None;
+        DeployPrepare => Admin, |_| Key::Machine;
+        DeployConfirm => Admin, |_| Key::Machine;
+        DeployGo => Admin, |_| Key::Machine;
+        VersionCheckRequest => View, |_| Key::None;
+        AppUpdateRequest => View, |_| Key::None;
+        BugReport => View, |_| Key::Machine;
+        FolderList => Prompt, |_| Key::None;
+    }
+}
+
+messages! {
+    /// What a Pylon says to clients.
+    pub enum PylonToApp {
+        WorkspaceListResult = "workspace_list_result",
+        WorkspaceCreateResult = "workspace_create_result",
+        WorkspaceDeleteResult = "workspace_delete_result",
+        WorkspaceRenameResult = "workspace_rename_result",
+        WorkspaceSwitchResult = "workspace_switch_result",
+        ConversationCreateResult = "conversation_create_result",
+        ConversationDeleteResult = "conversation_delete_result",
+        ConversationRenameResult = "conversation_rename_result",
+        ConversationStatusUpdate = "conversation_status",
+        HistoryResult = "history_result",
+        HistorySearchResult = "history_search_result",
+        ToolDetailResult = "tool_detail_result",
+        ClaudeEventMessage = "claude_event",
+        ClaudeSendResult = "claude_send_result",
+        ClaudePermissionResult = "claude_permission_result",
+        ClaudeAnswerResult = "claude_answer_result",
+        ClaudeControlResult = "claude_control_result",
+        ClaudeSetPermissionModeResult = "claude_set_permission_mode_result",
+        ClaudeSetModelResult = "claude_set_model_result",
+        PylonStatus = "pylon_status",
+        UsageResult = "usage_result",
+        DeployStatus = "deploy_status",
+        DeployLog = "deploy_log",
+        DeployReady = "deploy_ready",
+        DeployAckReceived = "deploy_ack_received",
+        DeployStart = "deploy_start",
+        DeployRestart = "deploy_restart",
+        DeployRestarting = "deploy_restarting",
+        DeployError = "deploy_error",
+        VersionCheckResult = "version_check_result",
+        AppUpdateResult = "app_update_result",
+        BugReportResult = "bug_report_result",
+        FolderListResult = "folder_list_result",
+        ErrorReport = "error",
+    }
+}
+
+messages! {
+    /// What a Pylon says to other Pylons.
+    pub enum PylonToPylon {
+        DeployStart = "deploy_start",
+        DeployStartAck = "deploy_start_ack",
+        DeployRestart = "deploy_restart",
+        ErrorReport = "error",
+    }
+}

@@ -1,0 +1,407 @@
+//! App ↔ Pylon: what happened in a conversation, in pages.
+//!
+//! ```text
+//! app                                                     pylon
+//!   │ ── history_request {limit, offset} ──────────────────► │  offset counts back from the newest
+//!   │ ── history_request {limit, beforeSeq | afterSeq} ────► │  or by cursor, which new entries do not shift
+//!   │ ◄──────────────────────────────────── history_result ─ │  a page, oldest first
+//!   │ ── tool_detail {conversationId, toolUseId} ──────────► │  the whole input and output of a call
+//!   │ ◄──────────────────── tool_detail_result (one or more) │  in chunks; `last` ends it
+//!   │ ── history_search {query} ───────────────────────────► │
+//!   │ ◄───────────────────────────── history_search_result ─ │
+//! ```
+//!
+//! A page has at most 200 entries and 256 KiB; it ends early rather than pass either. `hasMore` says whether older
+//! entries exist (with `afterSeq`: newer ones).
+//!
+//! # Failures
+//!
+//! | what | `errorCode` |
+//! |---|---|
+//! | there is no such conversation | `unknown_conversation` |
+//! | `epoch` is not the log's | `stale_cursor` |
+//! | there is no such call | `unknown_decision` |
+
+use crate::{
+    ClientMessageId, ConversationId, ConversationStatus, DeviceId, Epoch, Json, QueryText, Seq,
+    Timestamp, ToolUseId, WorkspaceId,
+};
+
+request! {
+    /// Asks for a page of history.
+    pub struct HistoryRequest {
+        required {
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Which conversation.
+            conversation_id: ConversationId,
+        }
+        optional {
+            /// The most entries; 50 if absent, at most 200.
+            limit: u32,
+            /// How many of the newest entries to leave out; 0 if absent.
+            offset: u64,
+            /// Only entries before this one; wins over `offset`.
+            before_seq: Seq,
+            /// Only entries after this one, oldest first; wins over both.
+            after_seq: Seq,
+            /// The epoch that the cursor belongs to.
+            epoch: Epoch,
+        }
+    }
+}
+
+reply! {
+    /// A page of history, oldest entry first.
+    pub struct HistoryResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Which conversation.
+            conversation_id: ConversationId,
+            /// The entries.
+            messages: Vec<HistoryMessage>,
+            /// How many newer entries were left out.
+            offset: u64,
+            /// All entries of the conversation.
+            total_count: u64,
+            /// Whether there are more in the direction of reading.
+            has_more: bool,
+        }
+        success "crate::error::present"
+        optional {
+            /// The epoch of the `seq`s in it.
+            epoch: Epoch,
+            /// The newest `seq` of the conversation: live events go on from here.
+            head_seq: Seq,
+            /// Whether a turn is under way.
+            has_active_session: bool,
+            /// Since when.
+            work_start_time: Timestamp,
+            /// The state now.
+            current_status: ConversationStatus,
+        }
+    }
+}
+
+words! {
+    /// Who speaks.
+    pub enum Role {
+        /// A person.
+        User = "user",
+        /// The agent.
+        Assistant = "assistant",
+        /// Estelle itself.
+        System = "system",
+    }
+}
+
+data! {
+    /// Something said.
+    pub struct HistoryText {
+        required {
+            /// By whom.
+            role: Role,
+            /// What.
+            content: String,
+            /// When.
+            timestamp: Timestamp,
+        }
+        optional {
+            /// Its number.
+            seq: Seq,
+            /// The call of the sub-agent that said it.
+            parent_tool_use_id: ToolUseId,
+            /// The id the client gave it.
+            client_message_id: ClientMessageId,
+            /// The device that sent it.
+            device_id: DeviceId,
+        }
+    }
+}
+
+data! {
+    /// A tool was called.
+    pub struct HistoryToolStart {
+        required {
+            /// Which tool.
+            tool_name: String,
+            /// With what; long texts are cut, `tool_detail` has them whole.
+            tool_input: Json,
+            /// When.
+            timestamp: Timestamp,
+        }
+        optional {
+            /// Its number.
+            seq: Seq,
+            /// Which call.
+            tool_use_id: ToolUseId,
+            /// The call of the sub-agent that made it.
+            parent_tool_use_id: ToolUseId,
+        }
+    }
+}
+
+data! {
+    /// A tool came back. A row of its own, joined to its start by `toolUseId`.
+    pub struct HistoryToolComplete {
+        required {
+            /// Which tool.
+            tool_name: String,
+            /// Whether it worked.
+            success: bool,
+            /// What it gave; long texts are cut, `tool_detail` has them whole.
+            output: String,
+            /// When.
+            timestamp: Timestamp,
+        }
+        optional {
+            /// Why it failed.
+            error: String,
+            /// Its number.
+            seq: Seq,
+            /// Which call.
+            tool_use_id: ToolUseId,
+            /// The call of the sub-agent that made it.
+            parent_tool_use_id: ToolUseId,
+        }
+    }
+}
+
+data! {
+    /// Tokens of a turn, as history keeps them.
+    pub struct HistoryUsage {
+        required {
+            /// Read.
+            input_tokens: u64,
+            /// Written.
+            output_tokens: u64,
+            /// Read from the cache.
+            cache_read_input_tokens: u64,
+        }
+        optional {
+            /// Written to the cache.
+            cache_creation_input_tokens: u64,
+        }
+    }
+}
+
+data! {
+    /// A turn ended.
+    pub struct HistoryTurnResult {
+        required {
+            /// How long it took, in milliseconds.
+            #[serde(rename = "duration_ms")]
+            duration_ms: u64,
+            /// What it used.
+            usage: HistoryUsage,
+            /// When.
+            timestamp: Timestamp,
+        }
+        optional {
+            /// Its number.
+            seq: Seq,
+            /// How it ended, in the SDK's word.
+            subtype: String,
+            /// Why the model stopped.
+            #[serde(rename = "stop_reason")]
+            stop_reason: String,
+            /// What it cost.
+            #[serde(rename = "total_cost_usd")]
+            total_cost_usd: f64,
+            /// Its turns with the model.
+            #[serde(rename = "num_turns")]
+            num_turns: u64,
+        }
+    }
+}
+
+data! {
+    /// Something failed.
+    pub struct HistoryError {
+        required {
+            /// What.
+            content: String,
+            /// When.
+            timestamp: Timestamp,
+        }
+        optional {
+            /// Its number.
+            seq: Seq,
+            /// Always `system`.
+            role: Role,
+        }
+    }
+}
+
+data! {
+    /// A turn was broken off.
+    pub struct HistoryAborted {
+        required {
+            /// `user`, or `session_ended` when the process was gone.
+            reason: String,
+            /// When.
+            timestamp: Timestamp,
+        }
+        optional {
+            /// Its number.
+            seq: Seq,
+        }
+    }
+}
+
+data! {
+    /// A decision was answered.
+    pub struct HistoryUserResponse {
+        required {
+            /// Which call it was about.
+            tool_use_id: ToolUseId,
+            /// What was answered, in words.
+            content: String,
+            /// When.
+            timestamp: Timestamp,
+        }
+        optional {
+            /// Its number.
+            seq: Seq,
+            /// Which device answered; absent when a rule did.
+            device_id: DeviceId,
+        }
+    }
+}
+
+data! {
+    /// A remark of Estelle: a new session began, the log was damaged, a run resumed without its history.
+    pub struct HistorySystem {
+        required {
+            /// What.
+            content: String,
+            /// When.
+            timestamp: Timestamp,
+        }
+        optional {
+            /// Its number.
+            seq: Seq,
+            /// What kind of remark, for programs: `divider`, `damage`, `resume`.
+            subtype: String,
+        }
+    }
+}
+
+union! {
+    /// An entry of history.
+    pub enum HistoryMessage {
+        Text(HistoryText) = "text",
+        ToolStart(HistoryToolStart) = "tool_start",
+        ToolComplete(HistoryToolComplete) = "tool_complete",
+        TurnResult(HistoryTurnResult) = "result",
+        Error(HistoryError) = "error",
+        Aborted(HistoryAborted) = "claudeAborted",
+        UserResponse(HistoryUserResponse) = "user_response",
+        System(HistorySystem) = "system",
+    }
+}
+
+words! {
+    /// Which side of a call.
+    pub enum ToolPart {
+        /// What it was called with, as JSON.
+        Input = "input",
+        /// What it gave.
+        Output = "output",
+    }
+}
+
+request! {
+    /// Asks for the whole input and output of a call.
+    pub struct ToolDetail {
+        required {
+            /// In which conversation.
+            conversation_id: ConversationId,
+            /// Which call.
+            tool_use_id: ToolUseId,
+        }
+    }
+}
+
+reply! {
+    /// A chunk of the input or output of a call. Chunks of a part come in order; the input comes first.
+    pub struct ToolDetailResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// In which conversation.
+            conversation_id: ConversationId,
+            /// Which call.
+            tool_use_id: ToolUseId,
+        }
+        optional {
+            /// Which side.
+            part: ToolPart,
+            /// At most 64 KiB, never cut inside a character.
+            chunk: String,
+            /// Bytes of the part before this chunk.
+            offset: u64,
+            /// Bytes of the whole part.
+            total_bytes: u64,
+            /// Whether nothing follows, of either part.
+            last: bool,
+        }
+    }
+}
+
+request! {
+    /// Searches the history of all conversations.
+    pub struct HistorySearch {
+        required {
+            /// The words.
+            query: QueryText,
+        }
+        optional {
+            /// Only in this workspace.
+            workspace_id: WorkspaceId,
+            /// Only in this conversation.
+            conversation_id: ConversationId,
+            /// The most hits; at most 100.
+            limit: u32,
+            /// `nextCursor` of the page before.
+            cursor: String,
+        }
+    }
+}
+
+data! {
+    /// A place where the words were found.
+    pub struct SearchHit {
+        required {
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// In which conversation.
+            conversation_id: ConversationId,
+            /// At which entry.
+            seq: Seq,
+            /// The text around the words.
+            snippet: String,
+            /// When it was said.
+            timestamp: Timestamp,
+        }
+    }
+}
+
+reply! {
+    /// Where the words were found, best first.
+    pub struct HistorySearchResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// The hits of this page.
+            hits: Vec<SearchHit>,
+        }
+        optional {
+            /// Where the next page begins; absent at the end.
+            next_cursor: String,
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Names and numbers as types of their own: a conversation id is never taken for a workspace id.
+//!
+//! Ids are opaque: made somewhere, compared, never parsed. Those that become names of files must be safe as such,
+//! which is checked here, once, when they are read.
+
+use crate::limits;
+
+/// Why a text is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TextError {
+    /// Nothing, or nothing but white space.
+    #[error("is empty")]
+    Empty,
+    /// More bytes than the type allows.
+    #[error("has {length} bytes, at most {limit}")]
+    TooLong {
+        /// What came.
+        length: usize,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// A character that the type does not allow.
+    #[error("holds {found:?}, which is not allowed there")]
+    Character {
+        /// The first such character.
+        found: char,
+    },
+}
+
+/// Letters, digits, `-`, `_` and inner dots: safe as a file name everywhere.
+fn file_name(text: &str) -> Result<(), TextError> {
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if let Some(found) = text.chars().find(|c| !is_safe(*c)) {
+        return Err(TextError::Character { found });
+    }
+    match text.chars().next() {
+        None => Err(TextError::Empty),
+        // A leading dot would hide the file or name a parent folder.
+        Some('.') => Err(TextError::Character { found: '.' }),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Anything printable, at least one character.
+fn printable(text: &str) -> Result<(), TextError> {
+    if text.is_empty() {
+        return Err(TextError::Empty);
+    }
+    match text.chars().find(|c| c.is_control()) {
+        Some(found) => Err(TextError::Character { found }),
+        None => Ok(()),
+    }
+}
+
+/// Printable and not blank.
+fn name(text: &str) -> Result<(), TextError> {
+    if text.trim().is_empty() {
+        return Err(TextError::Empty);
+    }
+    printable(text)
+}
+
+/// A text without NUL, at least one character.
+fn path(text: &str) -> Result<(), TextError> {
+    if text.is_empty() {
+        return Err(TextError::Empty);
+    }
+    match text.chars().find(|c| *c == '\0') {
+        Some(found) => Err(TextError::Character { found }),
+        None => Ok(()),
+    }
+}
+
+/// Not blank; line breaks and the like belong to it.
+fn prose(text: &str) -> Result<(), TextError> {
+    if text.trim().is_empty() {
+        return Err(TextError::Empty);
+    }
+    Ok(())
+}
+
+text! {
+    /// A conversation. On the host's IPC the same id is called `sessionId`.
+    pub struct ConversationId(limit = limits::MAX_ID_BYTES, rule = file_name);
+}
+text! {
+    /// A workspace.
+    pub struct WorkspaceId(limit = limits::MAX_ID_BYTES, rule = file_name);
+}
+text! {
+    /// Claude's own id of a session, which a later run resumes.
+    pub struct ClaudeSessionId(limit = limits::MAX_ID_BYTES, rule = file_name);
+}
+text! {
+    /// One call of a tool, and the decision about it.
+    pub struct ToolUseId(limit = limits::MAX_TOOL_USE_ID_BYTES, rule = printable);
+}
+text! {
+    /// Marks a request so that its result can be told apart.
+    pub struct RequestId(limit = limits::MAX_ID_BYTES, rule = printable);
+}
+text! {
+    /// Chosen by the client for each user message; the same id runs once, however often it is sent.
+    pub struct ClientMessageId(limit = limits::MAX_ID_BYTES, rule = file_name);
+}
+text! {
+    /// The hash of a conversation log up to an event, in hexadecimal digits.
+    pub struct ChainHash(limit = limits::MAX_ID_BYTES, rule = file_name);
+}
+text! {
+    /// A name that people gave: of a workspace, a conversation or a device.
+    pub struct Name(limit = limits::MAX_NAME_BYTES, rule = name);
+}
+text! {
+    /// A path on the machine of the Pylon, in its own notation.
+    pub struct PathText(limit = limits::MAX_PATH_BYTES, rule = path);
+}
+text! {
+    /// What a person writes to the agent.
+    pub struct Prompt(limit = limits::MAX_PROMPT_BYTES, rule = prose);
+}
+text! {
+    /// What a person reports.
+    pub struct ReportText(limit = limits::MAX_BUG_REPORT_BYTES, rule = prose);
+}
+text! {
+    /// What a person searches for.
+    pub struct QueryText(limit = limits::MAX_QUERY_BYTES, rule = prose);
+}
+
+number! {
+    /// A device within its realm: Pylons from configuration (1 to 99), apps from 100.
+    pub struct DeviceId(u32);
+}
+number! {
+    /// The dense number of a durable event in its conversation, from 1.
+    pub struct Seq(u64);
+}
+number! {
+    /// Changes when a published log had to be rebuilt or shortened: cursors of another epoch are void.
+    pub struct Epoch(u64);
+}
+number! {
+    /// The number of a run within its conversation.
+    pub struct Generation(u64);
+}
+number! {
+    /// Milliseconds since 1970.
+    pub struct Timestamp(i64);
+}
+text! {
+    /// A moment as ISO 8601 text.
+    pub struct IsoTime(limit = 64, rule = printable);
+}
+
+/// The secret of a device. Its text is not shown by `Debug`, so that it reaches no log.
+#[derive(Clone, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "gen", derive(schemars::JsonSchema, ts_rs::TS))]
+#[serde(transparent)]
+pub struct Token(String);
+
+impl Token {
+    /// Checks length and characters.
+    pub fn parse(text: &str) -> Result<Self, TextError> {
+        let (length, limit) = (text.len(), limits::MAX_TOKEN_BYTES);
+        if length > limit {
+            return Err(TextError::TooLong { length, limit });
+        }
+        printable(text)?;
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The secret itself, for whoever checks it.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Token(..)")
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Token {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        // The text of the error must not repeat the secret.
+        Self::parse(&text).map_err(|_| serde::de::Error::custom("the token has a wrong form"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_that_is_no_safe_file_name_is_refused() {
+        for bad in ["", "../up", "a/b", ".hidden", "a b", "né", "nul\0"] {
+            assert!(ConversationId::parse(bad).is_err(), "{bad:?}");
+        }
+        for good in [
+            "conv-1",
+            "ws_xxx",
+            "0190b8c2-7c1e-7000-8000-000000000001",
+            "a.b",
+        ] {
+            assert_eq!(ConversationId::parse(good).unwrap().as_str(), good);
+        }
+    }
+
+    #[test]
+    fn limits_are_in_bytes() {
+        assert!(Name::parse(&"가".repeat(85)).is_ok());
+        let error = Name::parse(&"가".repeat(86)).unwrap_err();
+        let (length, limit) = (258, 256);
+        assert_eq!(error, TextError::TooLong { length, limit });
+    }
+
+    #[test]
+    fn a_token_is_not_printed() {
+        let token = Token::parse("hush").unwrap();
+        assert!(!format!("{token:?}").contains("hush"));
+        let long = serde_json::to_string(&"hush".repeat(200)).unwrap();
+        let error = serde_json::from_str::<Token>(&long)
+            .unwrap_err()
+            .to_string();
+        assert!(!error.contains("hush"), "{error}");
+    }
+}

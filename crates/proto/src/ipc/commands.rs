@@ -1,0 +1,270 @@
+//! What a Pylon says to the host.
+//!
+//! Each command may carry a `requestId`; the host then answers with `request_result`. The structs say what is asked
+//! for; the host decides whether it is done.
+
+use super::Hello;
+use crate::{
+    Answer, ChainHash, ClaudeSessionId, ConversationId, DeviceId, Epoch, Json, Key, OnBusy,
+    PathText, PermissionDecision, PermissionMode, Prompt, Seq, ToolUseId, WorkspaceId,
+};
+
+data! {
+    /// The message and where it is to be worked on.
+    pub struct MessagePayload {
+        required {
+            /// What a person wrote.
+            prompt: Prompt,
+            /// The folder in which the agent works: an absolute path.
+            working_dir: PathText,
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+        }
+        optional {
+            /// The session to resume, if the host knows none.
+            claude_session_id: ClaudeSessionId,
+            /// Tool servers; absent means `.mcp.json` of the folder.
+            mcp_config: Json,
+            /// How permissions are judged.
+            permission_mode: PermissionMode,
+            /// What to do while a turn is under way.
+            on_busy: OnBusy,
+            /// The same id runs once.
+            client_message_id: crate::ClientMessageId,
+            /// Which model.
+            model: String,
+            /// What to add to the system prompt: the persona.
+            append_system_prompt: String,
+            /// Which device sent it.
+            device_id: DeviceId,
+        }
+    }
+}
+
+request! {
+    /// Says something to the agent, starting or resuming its process if need be.
+    pub struct SendMessage {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+            /// What and where.
+            payload: MessagePayload,
+        }
+    }
+}
+
+request! {
+    /// Ends the running turn; open decisions of this conversation are denied.
+    pub struct StopSession {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+        }
+    }
+}
+
+request! {
+    /// Ends the session; the next message starts afresh.
+    pub struct NewSession {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+        }
+    }
+}
+
+request! {
+    /// Ends the session and deletes its log.
+    pub struct ClearSession {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+        }
+    }
+}
+
+request! {
+    /// Ends the session and forgets the conversation altogether.
+    pub struct DeleteSession {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+        }
+    }
+}
+
+request! {
+    /// Answers a permission.
+    pub struct PermissionResponse {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+            /// Which call.
+            tool_use_id: ToolUseId,
+            /// The answer.
+            decision: PermissionDecision,
+        }
+        optional {
+            /// What to tell the agent when denying.
+            message: String,
+            /// Which device answered.
+            device_id: DeviceId,
+        }
+    }
+}
+
+request! {
+    /// Answers questions.
+    pub struct QuestionResponse {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+            /// Which call.
+            tool_use_id: ToolUseId,
+            /// The answers, in any form.
+            answer: Answer,
+        }
+        optional {
+            /// Which device answered.
+            device_id: DeviceId,
+        }
+    }
+}
+
+request! {
+    /// Asks for the state of one conversation or all.
+    pub struct GetStatus {
+        optional {
+            /// Which conversation; absent means all.
+            session_id: ConversationId,
+        }
+    }
+}
+
+request! {
+    /// The Pylon is there (again) and wants to know everything.
+    pub struct PylonReconnected {}
+}
+
+request! {
+    /// Changes how permissions are judged.
+    pub struct SetPermissionMode {
+        required {
+            /// How.
+            mode: PermissionMode,
+        }
+        optional {
+            /// In which conversation; absent means those without a mode of their own.
+            session_id: ConversationId,
+        }
+    }
+}
+
+request! {
+    /// Changes the model from the next turn on.
+    pub struct SetModel {
+        required {
+            /// In which conversation.
+            session_id: ConversationId,
+        }
+        optional {
+            /// Which model; absent means the agent's default.
+            model: String,
+        }
+    }
+}
+
+request! {
+    /// A client looked at the conversation: it is not idle.
+    pub struct Touch {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+        }
+    }
+}
+
+request! {
+    /// Asks for the events after a cursor, and for all that follow. Without a cursor: from the start.
+    pub struct Subscribe {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+        }
+        optional {
+            /// The epoch of the cursor.
+            epoch: Epoch,
+            /// The last event the subscriber has.
+            seq: Seq,
+            /// The hash of the log up to that event: proof that both mean the same log.
+            chain_hash: ChainHash,
+        }
+    }
+}
+
+request! {
+    /// No further events of the conversation, please.
+    pub struct Unsubscribe {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+        }
+    }
+}
+
+request! {
+    /// Ends the host. The runs live on and are taken up by the next host, unless they shall be stopped.
+    pub struct Shutdown {
+        optional {
+            /// Stop the runs as well.
+            stop_runs: bool,
+        }
+    }
+}
+
+union! {
+    /// What a Pylon says to the host.
+    pub enum PylonToHost {
+        Hello(Hello) = "hello",
+        SendMessage(SendMessage) = "send_message",
+        StopSession(StopSession) = "stop_session",
+        NewSession(NewSession) = "new_session",
+        ClearSession(ClearSession) = "clear_session",
+        DeleteSession(DeleteSession) = "delete_session",
+        PermissionResponse(PermissionResponse) = "permission_response",
+        QuestionResponse(QuestionResponse) = "question_response",
+        GetStatus(GetStatus) = "get_status",
+        PylonReconnected(PylonReconnected) = "pylon_reconnected",
+        SetPermissionMode(SetPermissionMode) = "set_permission_mode",
+        SetModel(SetModel) = "set_model",
+        Touch(Touch) = "touch",
+        Subscribe(Subscribe) = "subscribe",
+        Unsubscribe(Unsubscribe) = "unsubscribe",
+        Shutdown(Shutdown) = "shutdown",
+    }
+}
+
+impl PylonToHost {
+    /// Commands with the same key are carried out one after another, in the order of their arrival.
+    pub fn key(&self) -> Key<'_> {
+        match self {
+            Self::SendMessage(command) => Key::Conversation(&command.session_id),
+            Self::StopSession(command) => Key::Conversation(&command.session_id),
+            Self::NewSession(command) => Key::Conversation(&command.session_id),
+            Self::ClearSession(command) => Key::Conversation(&command.session_id),
+            Self::DeleteSession(command) => Key::Conversation(&command.session_id),
+            Self::PermissionResponse(command) => Key::Conversation(&command.session_id),
+            Self::QuestionResponse(command) => Key::Conversation(&command.session_id),
+            Self::SetModel(command) => Key::Conversation(&command.session_id),
+            Self::Touch(command) => Key::Conversation(&command.session_id),
+            Self::Subscribe(command) => Key::Conversation(&command.session_id),
+            Self::Unsubscribe(command) => Key::Conversation(&command.session_id),
+            Self::SetPermissionMode(command) => match &command.session_id {
+                Some(session) => Key::Conversation(session),
+                None => Key::Machine,
+            },
+            Self::Hello(_) | Self::PylonReconnected(_) | Self::Shutdown(_) => Key::Machine,
+            Self::GetStatus(_) | Self::Unknown(_) => Key::None,
+        }
+    }
+}

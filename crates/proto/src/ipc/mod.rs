@@ -1,0 +1,73 @@
+//! Pylon ↔ host: JSON lines on a Unix socket.
+//!
+//! ```text
+//! pylon                                             host
+//!   │ ── hello {protocol, build, capabilities} ──────► │  the first line of each side
+//!   │ ◄──────────────────────────────────────── hello ─│
+//!   │ ── pylon_reconnected ──────────────────────────► │
+//!   │ ◄──────────────────────────── status_response ── │  all conversations
+//!   │ ◄──────── permission_request | question_request ─│  one for each open decision
+//!   │ ── subscribe {sessionId, epoch, seq, chainHash} ►│  a cursor for each conversation
+//!   │ ◄─────────────────────────────────── subscribed ─│  where the replay begins; `fresh` if the cursor was void
+//!   │ ◄───────────────────────── claude_event (replay) │  durable events after the cursor
+//!   │ ◄───────────────────────────────────── snapshot ─│  open text, activity, open decisions
+//!   │ ◄─────────────────────────── claude_event (live) │  without a gap
+//!   │ ── send_message | stop_session | ... ──────────► │
+//!   │ ◄───────────────────────────── request_result ── │  to the sender, with its requestId
+//! ```
+//!
+//! `sessionId` is the conversation id. Several clients may be connected at once. One that reads too slowly is told
+//! so by `cut_off`, with its cursors, and disconnected; it comes back with `subscribe`.
+//!
+//! # Failures
+//!
+//! | what | answer |
+//! |---|---|
+//! | a line that is no message, or longer than 8 MiB | `error` with `invalid_message` or `too_large`; nothing changes |
+//! | a protocol version the host does not speak | `error` with `protocol_mismatch`, then a close |
+//! | a cursor of another epoch, or whose hash does not fit | `subscribed` with `fresh: true` and a replay from the start |
+//! | an answer to an unknown, answered or void decision | `request_result` with `unknown_decision`, `already_answered` or `decision_void` |
+//! | an unknown conversation | `request_result` with `unknown_conversation` |
+//! | a `workingDir` that is missing, relative or gone | `request_result` with `bad_path` |
+//! | the agent's program missing, not executable or too old | `request_result` with `agent_unavailable` |
+
+mod commands;
+mod reports;
+
+pub use commands::*;
+pub use reports::*;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{DecodeError, EncodeError, limits};
+
+data! {
+    /// The first line of each side. Each goes on with the highest version both speak.
+    pub struct Hello {
+        required {
+            /// The highest protocol version the speaker knows.
+            protocol: u32,
+            /// The build, for people and logs.
+            build: String,
+            /// What the speaker can do beyond the version, by name.
+            capabilities: Vec<String>,
+        }
+    }
+}
+
+/// Reads a line, without its newline.
+pub fn parse_line<T: DeserializeOwned>(line: &str) -> Result<T, DecodeError> {
+    let (length, limit) = (line.len(), limits::MAX_IPC_LINE_BYTES);
+    if length > limit {
+        return Err(DecodeError::TooLarge { length, limit });
+    }
+    serde_json::from_str(line).map_err(|source| DecodeError::Line { source })
+}
+
+/// Writes a line, with its newline. JSON escapes line feeds, so there is no other in it.
+pub fn to_line<T: Serialize>(message: &T) -> Result<String, EncodeError> {
+    let mut line = serde_json::to_string(message)?;
+    line.push('\n');
+    Ok(line)
+}

@@ -1,0 +1,62 @@
+//! Every message that crosses one of Estelle's boundaries, once, as plain data.
+//!
+//! - [`envelope`], [`address`], [`forward`], [`inbox`]: how messages travel between devices, and what the relay may see.
+//! - [`auth`], [`workspaces`], [`conversations`], [`history`], [`claude`], [`events`], [`decisions`], [`usage`], [`deploy`],
+//!   [`version`], [`bugs`], [`folders`]: one file per boundary; each begins with the exchange it is for.
+//! - [`directions`]: the tables of messages by direction, with rights and serialization keys.
+//! - [`ipc`]: the lines between Pylon and host.
+//! - [`limits`]: every size that is enforced.
+//!
+//! There is no IO here and no clock. Unknown kinds and words are kept, unknown fields ignored; required fields are
+//! required. With the feature `gen` every type can describe itself as TypeScript and JSON Schema.
+
+#[macro_use]
+mod declare;
+
+pub mod address;
+pub mod answer;
+pub mod auth;
+pub mod bugs;
+#[cfg(feature = "gen")]
+pub mod catalog;
+pub mod claude;
+pub mod conversations;
+pub mod decisions;
+pub mod deploy;
+pub mod directions;
+pub mod envelope;
+pub mod error;
+pub mod events;
+pub mod folders;
+pub mod forward;
+pub mod history;
+pub mod ids;
+pub mod inbox;
+pub mod ipc;
+pub mod json;
+pub mod limits;
+pub mod usage;
+pub mod version;
+pub mod workspaces;
+
+pub use address::{Broadcast, DeviceType, Right, Sender, Target, To};
+pub use answer::{Answer, AnswerError, Choice};
+pub use auth::{ConnectedDevice, Device, DeviceToRelay, RelayToDevice};
+pub use claude::{ControlAction, OnBusy, PermissionMode};
+pub use conversations::{Conversation, ConversationStatus, CreatedConversation, SkillType};
+pub use decisions::{DecisionKind, DecisionState, PermissionDecision, Question, QuestionOption};
+pub use directions::{AppToPylon, Key, PylonToApp, PylonToPylon};
+pub use envelope::{DecodeError, EncodeError, Envelope, Message, UnknownMessage};
+pub use error::{ApiError, ErrorCode, ErrorReport, Reply, Retry};
+pub use events::{Activity, ActivityState, ClaudeEvent, Usage};
+pub use forward::{Forward, RelayFrame};
+pub use history::{HistoryMessage, Role};
+pub use ids::{
+    ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation,
+    IsoTime, Name, PathText, Prompt, QueryText, ReportText, RequestId, Seq, TextError, Timestamp,
+    Token, ToolUseId, WorkspaceId,
+};
+pub use inbox::{AppInbox, PylonInbox};
+pub use ipc::{HostToPylon, PylonToHost};
+pub use json::{Json, UnknownObject};
+pub use workspaces::{WorkerStatus, Workspace};

@@ -1,0 +1,79 @@
+//! Every size that a boundary enforces, with the reason for the figure.
+//!
+//! The types of this crate refuse what is too long when they read it; frames and pages are measured by whoever owns
+//! the connection or the list. All figures are part of the protocol: raising one needs both ends.
+
+/// Version of the relay protocol.
+pub const RELAY_PROTOCOL: u32 = 1;
+/// Version of the host's IPC.
+pub const IPC_PROTOCOL: u32 = 1;
+
+/// A frame between device and relay. Larger things are paged or sent in chunks.
+pub const MAX_FRAME_BYTES: usize = 1024 * 1024;
+/// A frame before `auth`: the relay reads no more from a stranger.
+pub const MAX_UNAUTHENTICATED_FRAME_BYTES: usize = 8 * 1024;
+/// A line of the host's IPC, without its newline: a message of the largest size, escaped in the worst way, fits.
+pub const MAX_IPC_LINE_BYTES: usize = 8 * 1024 * 1024;
+/// Seconds between opening a connection to the relay and a valid `auth`.
+pub const AUTH_SECONDS: u32 = 5;
+
+/// An identifier. File systems take names of 255 bytes; files are named after ids.
+pub const MAX_ID_BYTES: usize = 128;
+/// An identifier made by the agent or its tools.
+pub const MAX_TOOL_USE_ID_BYTES: usize = 256;
+/// The name of a workspace, a conversation or a device.
+pub const MAX_NAME_BYTES: usize = 256;
+/// A path; what Linux takes.
+pub const MAX_PATH_BYTES: usize = 4096;
+/// The text of a user message. Twice as much still fits a frame.
+pub const MAX_PROMPT_BYTES: usize = 512 * 1024;
+/// The text of a bug report.
+pub const MAX_BUG_REPORT_BYTES: usize = 64 * 1024;
+/// The secret of a device.
+pub const MAX_TOKEN_BYTES: usize = 512;
+/// The words of a search.
+pub const MAX_QUERY_BYTES: usize = 1024;
+
+/// Devices that one `to` may name.
+pub const MAX_TARGETS: usize = 1024;
+/// Members of an envelope, known and unknown.
+pub const MAX_ENVELOPE_MEMBERS: usize = 16;
+
+/// Entries of a history page when the request does not say.
+pub const DEFAULT_HISTORY_PAGE: u32 = 50;
+/// The most entries of a history page.
+pub const MAX_HISTORY_PAGE: u32 = 200;
+/// The most bytes of a history page; a page ends early rather than pass it.
+pub const MAX_HISTORY_PAGE_BYTES: usize = 256 * 1024;
+/// One chunk of `tool_detail_result`, before escaping.
+pub const TOOL_DETAIL_CHUNK_BYTES: usize = 64 * 1024;
+/// Folders in one `folder_list_result`.
+pub const MAX_FOLDERS: usize = 5000;
+/// Hits in one `history_search_result`.
+pub const MAX_SEARCH_HITS: u32 = 100;
+
+/// `toolComplete.result` of a live event, in Unicode scalar values.
+pub const LIVE_RESULT_CHARS: usize = 1000;
+/// `toolComplete.error` of a live event, in Unicode scalar values.
+pub const LIVE_ERROR_CHARS: usize = 200;
+
+/// The first `limit` Unicode scalar values of a text; nothing marks the cut.
+pub fn cut(text: &str, limit: usize) -> &str {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_counts_scalars_and_adds_nothing() {
+        assert_eq!(cut("한국어입니다", 3), "한국어");
+        assert_eq!(cut("abc", 3), "abc");
+        assert_eq!(cut("🌙🌙", 1), "🌙");
+        assert_eq!(cut("abc", 0), "");
+    }
+}

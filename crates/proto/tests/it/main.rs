@@ -1,0 +1,13 @@
+//! The integration tests of the protocol types.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed expectation is how a test fails, in its helpers too"
+)]
+
+mod golden;
+mod properties;
+mod relay;
+mod shapes;
