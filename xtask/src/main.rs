@@ -14,6 +14,7 @@ mod bench;
 mod command;
 mod descendants;
 mod fuzz;
+mod generate;
 mod progress;
 mod setup;
 mod steps;
@@ -61,6 +62,12 @@ enum Task {
         #[command(subcommand)]
         what: Bench,
     },
+    /// Write the files that are made from the protocol types: TypeScript, JSON Schema, pages
+    Gen {
+        /// Only say what is out of date
+        #[arg(long)]
+        check: bool,
+    },
     /// Run every fuzz target
     Fuzz {
         /// Time for each target
@@ -96,6 +103,8 @@ fn main() -> ExitCode {
         Task::Bench {
             what: Bench::Sdk { quick: false },
         } => bench::sdk(bench::Effort::Full),
+        Task::Gen { check: true } => generate::check(),
+        Task::Gen { check: false } => generate::write(),
         Task::Fuzz { seconds } => run_fuzz(seconds),
     };
     match outcome {

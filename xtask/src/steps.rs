@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use crate::command::{self, Watch};
 use crate::progress::Progress;
 use crate::setup::{Cache, Plan, Tool, Tools};
-use crate::{fuzz, tidy, workspace};
+use crate::{fuzz, generate, tidy, workspace};
 
 /// A cold build of everything on two cores takes several minutes.
 const BUILD_LIMIT: Duration = Duration::from_mins(30);
@@ -24,6 +24,7 @@ const FUZZ_SECONDS: u64 = 30;
 enum Step {
     Fmt,
     Tidy,
+    Gen,
     Clippy,
     Build,
     Tests,
@@ -33,9 +34,10 @@ enum Step {
 }
 
 /// All steps. Cheap ones come first, so that a slip shows within seconds.
-const ALL: [Step; 8] = [
+const ALL: [Step; 9] = [
     Step::Fmt,
     Step::Tidy,
+    Step::Gen,
     Step::Clippy,
     Step::Build,
     Step::Tests,
@@ -49,6 +51,7 @@ impl Step {
         match self {
             Self::Fmt => "fmt",
             Self::Tidy => "tidy",
+            Self::Gen => "gen",
             Self::Clippy => "clippy",
             Self::Build => "build",
             Self::Tests => "tests",
@@ -61,7 +64,7 @@ impl Step {
     /// The name under which `--only` takes several steps at once.
     fn group(self) -> &'static str {
         match self {
-            Self::Fmt | Self::Tidy => "quick",
+            Self::Fmt | Self::Tidy | Self::Gen => "quick",
             Self::Clippy | Self::Build | Self::Tests | Self::DocTests | Self::Docs => "rust",
             Self::Fuzz => "fuzz",
         }
@@ -71,6 +74,7 @@ impl Step {
         match self {
             Self::Fmt => "the code is formatted",
             Self::Tidy => "crate edges, module docs, sizes, names, texts",
+            Self::Gen => "TypeScript, schemas and pages fit the protocol types",
             Self::Clippy => "no warning from compiler and lints",
             Self::Build => "all programs build",
             Self::Tests => "unit and integration tests, with the simulator and both real CLIs",
@@ -85,6 +89,7 @@ impl Step {
             Self::Tests => &[Tool::OldestClaude, Tool::NewestClaude, Tool::Nextest],
             Self::Fmt
             | Self::Tidy
+            | Self::Gen
             | Self::Clippy
             | Self::Build
             | Self::DocTests
@@ -97,6 +102,7 @@ impl Step {
         match self {
             Self::Fmt => cargo(&["fmt", "--all", "--check"], watch),
             Self::Tidy => tidy::run(),
+            Self::Gen => generate::check(),
             Self::Clippy => {
                 let args = [
                     "clippy",
@@ -246,7 +252,7 @@ mod tests {
 
     #[test]
     fn a_group_and_a_step_can_be_combined_and_keep_the_order() {
-        assert_eq!(names(&["fuzz", "quick"]), ["fmt", "tidy", "fuzz"]);
+        assert_eq!(names(&["fuzz", "quick"]), ["fmt", "tidy", "gen", "fuzz"]);
         assert_eq!(names(&["tests"]), ["tests"]);
     }
 

@@ -1,0 +1,198 @@
+// Made by `cargo xtask gen` from crates/proto. Do not edit.
+
+import type { Answer } from "./answer";
+import type { ErrorCode, Retry } from "./error";
+import type { ConversationId, DeviceId, RequestId, Timestamp, ToolUseId, WorkspaceId } from "./ids";
+
+/**
+ * Answers questions.
+ */
+export type ClaudeAnswer = { 
+/**
+ * In which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * In which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * Which call.
+ */
+toolUseId: ToolUseId, 
+/**
+ * The answers.
+ */
+answer: Answer, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Whether this answer was the first.
+ */
+export type ClaudeAnswerResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * In which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * Which call.
+ */
+toolUseId: ToolUseId, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * Who answered first, if not this one.
+ */
+answeredBy?: DeviceId, 
+/**
+ * When.
+ */
+answeredAt?: Timestamp, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Allows or denies a call.
+ */
+export type ClaudePermission = { 
+/**
+ * In which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * In which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * Which call.
+ */
+toolUseId: ToolUseId, 
+/**
+ * The answer.
+ */
+decision: PermissionDecision, 
+/**
+ * What to tell the agent when denying.
+ */
+message?: string, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Whether this answer was the first.
+ */
+export type ClaudePermissionResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * In which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * Which call.
+ */
+toolUseId: ToolUseId, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * Who answered first, if not this one.
+ */
+answeredBy?: DeviceId, 
+/**
+ * When.
+ */
+answeredAt?: Timestamp, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * What has to be decided.
+ */
+export type DecisionKind = "permission" | "question" | "plan" | "trust" | "elicitation" | "dialog";
+
+/**
+ * How far a decision is. It goes one way.
+ */
+export type DecisionState = "open" | "answered" | "delivered" | "settled" | "void";
+
+/**
+ * The answer to a permission.
+ */
+export type PermissionDecision = "allow" | "allowAll" | "deny";
+
+/**
+ * A question of the agent.
+ */
+export type Question = { 
+/**
+ * The question itself; answers may name it.
+ */
+question: string, 
+/**
+ * A word or two above it.
+ */
+header: string, 
+/**
+ * What can be chosen; free text is always possible.
+ */
+options: Array<QuestionOption>, 
+/**
+ * Whether several may be chosen.
+ */
+multiSelect: boolean, };
+
+/**
+ * A choice.
+ */
+export type QuestionOption = { 
+/**
+ * What is chosen.
+ */
+label: string, 
+/**
+ * What that means.
+ */
+description: string, };

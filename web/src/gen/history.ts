@@ -1,0 +1,537 @@
+// Made by `cargo xtask gen` from crates/proto. Do not edit.
+
+import type { ConversationStatus } from "./conversations";
+import type { ErrorCode, Retry } from "./error";
+import type { ClientMessageId, ConversationId, DeviceId, Epoch, QueryText, RequestId, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
+import type { Json } from "./json";
+
+/**
+ * A turn was broken off.
+ */
+export type HistoryAborted = { 
+/**
+ * `user`, or `session_ended` when the process was gone.
+ */
+reason: string, 
+/**
+ * When.
+ */
+timestamp: Timestamp, 
+/**
+ * Its number.
+ */
+seq?: Seq, };
+
+/**
+ * Something failed.
+ */
+export type HistoryError = { 
+/**
+ * What.
+ */
+content: string, 
+/**
+ * When.
+ */
+timestamp: Timestamp, 
+/**
+ * Its number.
+ */
+seq?: Seq, 
+/**
+ * Always `system`.
+ */
+role?: Role, };
+
+/**
+ * An entry of history.
+ */
+export type HistoryMessage = { "type": "text" } & HistoryText | { "type": "tool_start" } & HistoryToolStart | { "type": "tool_complete" } & HistoryToolComplete | { "type": "result" } & HistoryTurnResult | { "type": "error" } & HistoryError | { "type": "claudeAborted" } & HistoryAborted | { "type": "user_response" } & HistoryUserResponse | { "type": "system" } & HistorySystem;
+
+/**
+ * Asks for a page of history.
+ */
+export type HistoryRequest = { 
+/**
+ * In which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * The most entries; 50 if absent, at most 200.
+ */
+limit?: number, 
+/**
+ * How many of the newest entries to leave out; 0 if absent.
+ */
+offset?: number, 
+/**
+ * Only entries before this one; wins over `offset`.
+ */
+beforeSeq?: Seq, 
+/**
+ * Only entries after this one, oldest first; wins over both.
+ */
+afterSeq?: Seq, 
+/**
+ * The epoch that the cursor belongs to.
+ */
+epoch?: Epoch, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * A page of history, oldest entry first.
+ */
+export type HistoryResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * In which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * The entries.
+ */
+messages: Array<HistoryMessage>, 
+/**
+ * How many newer entries were left out.
+ */
+offset: number, 
+/**
+ * All entries of the conversation.
+ */
+totalCount: number, 
+/**
+ * Whether there are more in the direction of reading.
+ */
+hasMore: boolean, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * The epoch of the `seq`s in it.
+ */
+epoch?: Epoch, 
+/**
+ * The newest `seq` of the conversation: live events go on from here.
+ */
+headSeq?: Seq, 
+/**
+ * Whether a turn is under way.
+ */
+hasActiveSession?: boolean, 
+/**
+ * Since when.
+ */
+workStartTime?: Timestamp, 
+/**
+ * The state now.
+ */
+currentStatus?: ConversationStatus, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Searches the history of all conversations.
+ */
+export type HistorySearch = { 
+/**
+ * The words.
+ */
+query: QueryText, 
+/**
+ * Only in this workspace.
+ */
+workspaceId?: WorkspaceId, 
+/**
+ * Only in this conversation.
+ */
+conversationId?: ConversationId, 
+/**
+ * The most hits; at most 100.
+ */
+limit?: number, 
+/**
+ * `nextCursor` of the page before.
+ */
+cursor?: string, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Where the words were found, best first.
+ */
+export type HistorySearchResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * The hits of this page.
+ */
+hits: Array<SearchHit>, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * Where the next page begins; absent at the end.
+ */
+nextCursor?: string, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * A remark of Estelle: a new session began, the log was damaged, a run resumed without its history.
+ */
+export type HistorySystem = { 
+/**
+ * What.
+ */
+content: string, 
+/**
+ * When.
+ */
+timestamp: Timestamp, 
+/**
+ * Its number.
+ */
+seq?: Seq, 
+/**
+ * What kind of remark, for programs: `divider`, `damage`, `resume`.
+ */
+subtype?: string, };
+
+/**
+ * Something said.
+ */
+export type HistoryText = { 
+/**
+ * By whom.
+ */
+role: Role, 
+/**
+ * What.
+ */
+content: string, 
+/**
+ * When.
+ */
+timestamp: Timestamp, 
+/**
+ * Its number.
+ */
+seq?: Seq, 
+/**
+ * The call of the sub-agent that said it.
+ */
+parentToolUseId?: ToolUseId, 
+/**
+ * The id the client gave it.
+ */
+clientMessageId?: ClientMessageId, 
+/**
+ * The device that sent it.
+ */
+deviceId?: DeviceId, };
+
+/**
+ * A tool came back. A row of its own, joined to its start by `toolUseId`.
+ */
+export type HistoryToolComplete = { 
+/**
+ * Which tool.
+ */
+toolName: string, 
+/**
+ * Whether it worked.
+ */
+success: boolean, 
+/**
+ * What it gave; long texts are cut, `tool_detail` has them whole.
+ */
+output: string, 
+/**
+ * When.
+ */
+timestamp: Timestamp, 
+/**
+ * Why it failed.
+ */
+error?: string, 
+/**
+ * Its number.
+ */
+seq?: Seq, 
+/**
+ * Which call.
+ */
+toolUseId?: ToolUseId, 
+/**
+ * The call of the sub-agent that made it.
+ */
+parentToolUseId?: ToolUseId, };
+
+/**
+ * A tool was called.
+ */
+export type HistoryToolStart = { 
+/**
+ * Which tool.
+ */
+toolName: string, 
+/**
+ * With what; long texts are cut, `tool_detail` has them whole.
+ */
+toolInput: Json, 
+/**
+ * When.
+ */
+timestamp: Timestamp, 
+/**
+ * Its number.
+ */
+seq?: Seq, 
+/**
+ * Which call.
+ */
+toolUseId?: ToolUseId, 
+/**
+ * The call of the sub-agent that made it.
+ */
+parentToolUseId?: ToolUseId, };
+
+/**
+ * A turn ended.
+ */
+export type HistoryTurnResult = { 
+/**
+ * How long it took, in milliseconds.
+ */
+duration_ms: number, 
+/**
+ * What it used.
+ */
+usage: HistoryUsage, 
+/**
+ * When.
+ */
+timestamp: Timestamp, 
+/**
+ * Its number.
+ */
+seq?: Seq, 
+/**
+ * How it ended, in the SDK's word.
+ */
+subtype?: string, 
+/**
+ * Why the model stopped.
+ */
+stop_reason?: string, 
+/**
+ * What it cost.
+ */
+total_cost_usd?: number, 
+/**
+ * Its turns with the model.
+ */
+num_turns?: number, };
+
+/**
+ * Tokens of a turn, as history keeps them.
+ */
+export type HistoryUsage = { 
+/**
+ * Read.
+ */
+inputTokens: number, 
+/**
+ * Written.
+ */
+outputTokens: number, 
+/**
+ * Read from the cache.
+ */
+cacheReadInputTokens: number, 
+/**
+ * Written to the cache.
+ */
+cacheCreationInputTokens?: number, };
+
+/**
+ * A decision was answered.
+ */
+export type HistoryUserResponse = { 
+/**
+ * Which call it was about.
+ */
+toolUseId: ToolUseId, 
+/**
+ * What was answered, in words.
+ */
+content: string, 
+/**
+ * When.
+ */
+timestamp: Timestamp, 
+/**
+ * Its number.
+ */
+seq?: Seq, 
+/**
+ * Which device answered; absent when a rule did.
+ */
+deviceId?: DeviceId, };
+
+/**
+ * Who speaks.
+ */
+export type Role = "user" | "assistant" | "system";
+
+/**
+ * A place where the words were found.
+ */
+export type SearchHit = { 
+/**
+ * In which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * In which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * At which entry.
+ */
+seq: Seq, 
+/**
+ * The text around the words.
+ */
+snippet: string, 
+/**
+ * When it was said.
+ */
+timestamp: Timestamp, };
+
+/**
+ * Asks for the whole input and output of a call.
+ */
+export type ToolDetail = { 
+/**
+ * In which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * Which call.
+ */
+toolUseId: ToolUseId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * A chunk of the input or output of a call. Chunks of a part come in order; the input comes first.
+ */
+export type ToolDetailResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * In which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * Which call.
+ */
+toolUseId: ToolUseId, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * Which side.
+ */
+part?: ToolPart, 
+/**
+ * At most 64 KiB, never cut inside a character.
+ */
+chunk?: string, 
+/**
+ * Bytes of the part before this chunk.
+ */
+offset?: number, 
+/**
+ * Bytes of the whole part.
+ */
+totalBytes?: number, 
+/**
+ * Whether nothing follows, of either part.
+ */
+last?: boolean, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Which side of a call.
+ */
+export type ToolPart = "input" | "output";

@@ -1,0 +1,97 @@
+// Made by `cargo xtask gen` from crates/proto. Do not edit.
+
+
+/**
+ * The hash of a conversation log up to an event, in hexadecimal digits.
+ */
+export type ChainHash = string;
+
+/**
+ * Claude's own id of a session, which a later run resumes.
+ */
+export type ClaudeSessionId = string;
+
+/**
+ * Chosen by the client for each user message; the same id runs once, however often it is sent.
+ */
+export type ClientMessageId = string;
+
+/**
+ * A conversation. On the host's IPC the same id is called `sessionId`.
+ */
+export type ConversationId = string;
+
+/**
+ * A device within its realm: Pylons from configuration (1 to 99), apps from 100.
+ */
+export type DeviceId = number;
+
+/**
+ * Changes when a published log had to be rebuilt or shortened: cursors of another epoch are void.
+ */
+export type Epoch = number;
+
+/**
+ * The number of a run within its conversation.
+ */
+export type Generation = number;
+
+/**
+ * A moment as ISO 8601 text.
+ */
+export type IsoTime = string;
+
+/**
+ * A name that people gave: of a workspace, a conversation or a device.
+ */
+export type Name = string;
+
+/**
+ * A path on the machine of the Pylon, in its own notation.
+ */
+export type PathText = string;
+
+/**
+ * What a person writes to the agent.
+ */
+export type Prompt = string;
+
+/**
+ * What a person searches for.
+ */
+export type QueryText = string;
+
+/**
+ * What a person reports.
+ */
+export type ReportText = string;
+
+/**
+ * Marks a request so that its result can be told apart.
+ */
+export type RequestId = string;
+
+/**
+ * The dense number of a durable event in its conversation, from 1.
+ */
+export type Seq = number;
+
+/**
+ * Milliseconds since 1970.
+ */
+export type Timestamp = number;
+
+/**
+ * The secret of a device. Its text is not shown by `Debug`, so that it reaches no log.
+ */
+export type Token = string;
+
+/**
+ * One call of a tool, and the decision about it.
+ */
+export type ToolUseId = string;
+
+/**
+ * A workspace.
+ */
+export type WorkspaceId = string;

@@ -1,0 +1,704 @@
+// Made by `cargo xtask gen` from crates/proto. Do not edit.
+
+import type { Answer } from "./answer";
+import type { OnBusy, PermissionMode } from "./claude";
+import type { ConversationStatus } from "./conversations";
+import type { DecisionKind, PermissionDecision, Question } from "./decisions";
+import type { ErrorCode, ErrorReport, Retry } from "./error";
+import type { ActivityState, ClaudeEvent } from "./events";
+import type { ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, PathText, Prompt, RequestId, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
+import type { Json } from "./json";
+
+/**
+ * Ends the session and deletes its log.
+ */
+export type ClearSession = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Where a subscriber that was cut off can go on.
+ */
+export type Cursor = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * The epoch of its log.
+ */
+epoch: Epoch, 
+/**
+ * The last event that was sent.
+ */
+seq: Seq, 
+/**
+ * The hash of the log up to that event.
+ */
+chainHash?: ChainHash, };
+
+/**
+ * The reader was too slow; the connection is closed after this line.
+ */
+export type CutOff = { 
+/**
+ * What it had, for its next `subscribe`.
+ */
+cursors: Array<Cursor>, };
+
+/**
+ * Ends the session and forgets the conversation altogether.
+ */
+export type DeleteSession = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * The facts that a state is derived from.
+ */
+export type Evidence = { 
+/**
+ * Whether the process holds the lock of its run.
+ */
+lockHeld: boolean, 
+/**
+ * Whether a turn is open.
+ */
+turnOpen: boolean, 
+/**
+ * Calls that have not come back.
+ */
+openTools: number, 
+/**
+ * Decisions that wait.
+ */
+openDecisions: number, 
+/**
+ * Milliseconds since the process last wrote something.
+ */
+lastOutputMs?: number, };
+
+/**
+ * Asks for the state of one conversation or all.
+ */
+export type GetStatus = { 
+/**
+ * Which conversation; absent means all.
+ */
+sessionId?: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * The first line of each side. Each goes on with the highest version both speak.
+ */
+export type Hello = { 
+/**
+ * The highest protocol version the speaker knows.
+ */
+protocol: number, 
+/**
+ * The build, for people and logs.
+ */
+build: string, 
+/**
+ * What the speaker can do beyond the version, by name.
+ */
+capabilities: Array<string>, };
+
+/**
+ * An event of the agent.
+ */
+export type HostEvent = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * What happened.
+ */
+event: ClaudeEvent, 
+/**
+ * The number of a durable event; passing events have none.
+ */
+seq?: Seq, 
+/**
+ * The epoch of `seq`.
+ */
+epoch?: Epoch, 
+/**
+ * The hash of the log up to this event.
+ */
+chainHash?: ChainHash, 
+/**
+ * When it happened.
+ */
+timestamp?: Timestamp, 
+/**
+ * Which run it came from.
+ */
+generation?: Generation, };
+
+/**
+ * What the host says to its clients.
+ */
+export type HostToPylon = { "type": "hello" } & Hello | { "type": "claude_event" } & HostEvent | { "type": "permission_request" } & PermissionRequest | { "type": "question_request" } & QuestionRequest | { "type": "status_response" } & StatusResponse | { "type": "subscribed" } & Subscribed | { "type": "snapshot" } & Snapshot | { "type": "cut_off" } & CutOff | { "type": "request_result" } & RequestResult | { "type": "server_shutdown" } & ServerShutdown | { "type": "error" } & ErrorReport;
+
+/**
+ * The message and where it is to be worked on.
+ */
+export type MessagePayload = { 
+/**
+ * What a person wrote.
+ */
+prompt: Prompt, 
+/**
+ * The folder in which the agent works: an absolute path.
+ */
+workingDir: PathText, 
+/**
+ * In which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * The session to resume, if the host knows none.
+ */
+claudeSessionId?: ClaudeSessionId, 
+/**
+ * Tool servers; absent means `.mcp.json` of the folder.
+ */
+mcpConfig?: Json, 
+/**
+ * How permissions are judged.
+ */
+permissionMode?: PermissionMode, 
+/**
+ * What to do while a turn is under way.
+ */
+onBusy?: OnBusy, 
+/**
+ * The same id runs once.
+ */
+clientMessageId?: ClientMessageId, 
+/**
+ * Which model.
+ */
+model?: string, 
+/**
+ * What to add to the system prompt: the persona.
+ */
+appendSystemPrompt?: string, 
+/**
+ * Which device sent it.
+ */
+deviceId?: DeviceId, };
+
+/**
+ * Ends the session; the next message starts afresh.
+ */
+export type NewSession = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * An open permission, as the status lists it.
+ */
+export type PendingPermission = { 
+/**
+ * Which call.
+ */
+toolUseId: ToolUseId, 
+/**
+ * Which tool.
+ */
+toolName: string, 
+/**
+ * With what.
+ */
+toolInput: Json, 
+/**
+ * What kind of decision; absent means `permission`.
+ */
+kind?: DecisionKind, 
+/**
+ * Since when.
+ */
+openedAt?: Timestamp, };
+
+/**
+ * Open questions, as the status lists them.
+ */
+export type PendingQuestion = { 
+/**
+ * Which call.
+ */
+toolUseId: ToolUseId, 
+/**
+ * The questions.
+ */
+questions: Array<Question>, 
+/**
+ * Since when.
+ */
+openedAt?: Timestamp, };
+
+/**
+ * A person must allow a call.
+ */
+export type PermissionRequest = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Which call; the answer names it.
+ */
+toolUseId: ToolUseId, 
+/**
+ * Which tool.
+ */
+toolName: string, 
+/**
+ * With what.
+ */
+toolInput: Json, 
+/**
+ * What kind of decision; absent means `permission`.
+ */
+kind?: DecisionKind, 
+/**
+ * The hash of the input, which binds the answer to what was shown.
+ */
+inputHash?: string, 
+/**
+ * Why nobody else could decide.
+ */
+reason?: string, 
+/**
+ * Which run asks.
+ */
+generation?: Generation, 
+/**
+ * Since when.
+ */
+openedAt?: Timestamp, };
+
+/**
+ * Answers a permission.
+ */
+export type PermissionResponse = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Which call.
+ */
+toolUseId: ToolUseId, 
+/**
+ * The answer.
+ */
+decision: PermissionDecision, 
+/**
+ * What to tell the agent when denying.
+ */
+message?: string, 
+/**
+ * Which device answered.
+ */
+deviceId?: DeviceId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * How the process of a conversation is.
+ */
+export type ProcessStatus = "initializing" | "running" | "waiting_input" | "completed" | "error" | "stopped" | "suspect";
+
+/**
+ * The Pylon is there (again) and wants to know everything.
+ */
+export type PylonReconnected = { 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * What a Pylon says to the host.
+ */
+export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "shutdown" } & Shutdown;
+
+/**
+ * A person must answer questions.
+ */
+export type QuestionRequest = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Which call; the answer names it.
+ */
+toolUseId: ToolUseId, 
+/**
+ * The questions.
+ */
+questions: Array<Question>, 
+/**
+ * Which run asks.
+ */
+generation?: Generation, 
+/**
+ * Since when.
+ */
+openedAt?: Timestamp, };
+
+/**
+ * Answers questions.
+ */
+export type QuestionResponse = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Which call.
+ */
+toolUseId: ToolUseId, 
+/**
+ * The answers, in any form.
+ */
+answer: Answer, 
+/**
+ * Which device answered.
+ */
+deviceId?: DeviceId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Whether a command was carried out. Only for commands with a `requestId`, or that failed.
+ */
+export type RequestResult = { 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * Which conversation.
+ */
+sessionId?: ConversationId, 
+/**
+ * The number a message got.
+ */
+seq?: Seq, 
+/**
+ * Who answered the decision first.
+ */
+answeredBy?: DeviceId, 
+/**
+ * When.
+ */
+answeredAt?: Timestamp, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Says something to the agent, starting or resuming its process if need be.
+ */
+export type SendMessage = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * What and where.
+ */
+payload: MessagePayload, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * The host goes down and takes its runs along.
+ */
+export type ServerShutdown = { 
+/**
+ * `SIGTERM` or `SIGINT`.
+ */
+reason: string, 
+/**
+ * Seconds until what is left is killed.
+ */
+gracePeriodSeconds: number, };
+
+/**
+ * How a conversation is.
+ */
+export type SessionStatus = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Its state.
+ */
+state: ConversationStatus, 
+/**
+ * Claude's session, if one was started.
+ */
+claudeSessionId: ClaudeSessionId | null, 
+/**
+ * The oldest open permission.
+ */
+pendingPermission: PendingPermission | null, 
+/**
+ * When the running turn began.
+ */
+startTime: Timestamp | null, 
+/**
+ * All open permissions, oldest first.
+ */
+pendingPermissions?: Array<PendingPermission>, 
+/**
+ * All open questions, oldest first.
+ */
+pendingQuestions?: Array<PendingQuestion>, 
+/**
+ * The text of the open message so far.
+ */
+partialText?: string, 
+/**
+ * What the agent is at.
+ */
+activity?: ActivityState, 
+/**
+ * How its process is.
+ */
+process?: ProcessStatus, 
+/**
+ * The facts behind all this.
+ */
+evidence?: Evidence, 
+/**
+ * The epoch of its log.
+ */
+epoch?: Epoch, 
+/**
+ * Its newest event.
+ */
+seq?: Seq, };
+
+/**
+ * Changes the model from the next turn on.
+ */
+export type SetModel = { 
+/**
+ * In which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Which model; absent means the agent's default.
+ */
+model?: string, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Changes how permissions are judged.
+ */
+export type SetPermissionMode = { 
+/**
+ * How.
+ */
+mode: PermissionMode, 
+/**
+ * In which conversation; absent means those without a mode of their own.
+ */
+sessionId?: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Ends the host. The runs live on and are taken up by the next host, unless they shall be stopped.
+ */
+export type Shutdown = { 
+/**
+ * Stop the runs as well.
+ */
+stopRuns?: boolean, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * What is open at the end of a replay. Live events follow without a gap.
+ */
+export type Snapshot = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * The epoch of its log.
+ */
+epoch: Epoch, 
+/**
+ * The last durable event taken into account.
+ */
+seq: Seq, 
+/**
+ * How the conversation is.
+ */
+status: SessionStatus, 
+/**
+ * The hash of the log up to that event.
+ */
+chainHash?: ChainHash, };
+
+/**
+ * How conversations are.
+ */
+export type StatusResponse = { 
+/**
+ * Those asked for.
+ */
+sessions: Array<SessionStatus>, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Ends the running turn; open decisions of this conversation are denied.
+ */
+export type StopSession = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Asks for the events after a cursor, and for all that follow. Without a cursor: from the start.
+ */
+export type Subscribe = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * The epoch of the cursor.
+ */
+epoch?: Epoch, 
+/**
+ * The last event the subscriber has.
+ */
+seq?: Seq, 
+/**
+ * The hash of the log up to that event: proof that both mean the same log.
+ */
+chainHash?: ChainHash, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * A subscription begins here.
+ */
+export type Subscribed = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * The epoch of its log.
+ */
+epoch: Epoch, 
+/**
+ * The newest event; the replay ends with it.
+ */
+headSeq: Seq, 
+/**
+ * Whether the cursor was void, so that everything comes from the start.
+ */
+fresh: boolean, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * A client looked at the conversation: it is not idle.
+ */
+export type Touch = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * No further events of the conversation, please.
+ */
+export type Unsubscribe = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
