@@ -1,9 +1,9 @@
 //! One run: a CLI process that nobody above can take down by accident.
 //!
 //! The pieces, each small: the folder and its files ([`RunFolder`]), the lock that says whether the run lives
-//! ([`lock`]), the shim that is the CLI's parent ([`shim`]), the FIFO ([`fifo`]) and the journal ([`journal`]),
-//! and the transport that lets the SDK speak over them ([`attach`]). No protocol byte passes through a process of
-//! ours that could die.
+//! ([`lock`]), the shim that is the CLI's parent ([`shim`]), the FIFO ([`fifo`]), the journal ([`journal`]) and its
+//! place on the disk ([`space`]), and the transport that lets the SDK speak over them ([`attach`]). No protocol byte
+//! passes through a process of ours that could die.
 
 mod attach;
 pub mod fifo;
@@ -11,6 +11,7 @@ mod folder;
 pub mod journal;
 pub mod lock;
 pub mod shim;
+pub mod space;
 mod start;
 mod watch;
 
