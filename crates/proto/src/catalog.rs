@@ -10,6 +10,7 @@ use serde_json::Value;
 use ts_rs::{Config, TS, TypeVisitor};
 
 use crate::address::Target;
+use crate::envelope::Addresses;
 use crate::{
     AppToPylon, ClaudeEvent, DeviceToRelay, HistoryMessage, HostToPylon, PylonToApp, PylonToHost,
     PylonToPylon, RelayToDevice, Sender, To,
@@ -149,7 +150,7 @@ pub struct Page {
 }
 
 /// Every page, in the order in which one reads them.
-pub const PAGES: [Page; 20] = [
+pub const PAGES: [Page; 22] = [
     page("envelope", include_str!("envelope.rs")),
     page("address", include_str!("address.rs")),
     page("forward", include_str!("forward.rs")),
@@ -157,8 +158,10 @@ pub const PAGES: [Page; 20] = [
     page("workspaces", include_str!("workspaces.rs")),
     page("conversations", include_str!("conversations.rs")),
     page("history", include_str!("history.rs")),
+    page("lookup", include_str!("lookup.rs")),
     page("claude", include_str!("claude.rs")),
     page("events", include_str!("events.rs")),
+    page("runs", include_str!("runs.rs")),
     page("decisions", include_str!("decisions.rs")),
     page("usage", include_str!("usage.rs")),
     page("deploy", include_str!("deploy.rs")),
@@ -199,6 +202,7 @@ pub fn declarations() -> Vec<Declaration> {
     visitor.visit::<PylonToPylon>();
     visitor.visit::<PylonToHost>();
     visitor.visit::<HostToPylon>();
+    visitor.visit::<Addresses>();
     visitor.visit::<To>();
     visitor.visit::<Target>();
     visitor.visit::<Sender>();

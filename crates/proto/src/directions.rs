@@ -22,9 +22,8 @@ use crate::deploy::{
 };
 use crate::error::ErrorReport;
 use crate::folders::{FolderList, FolderListResult};
-use crate::history::{
-    HistoryRequest, HistoryResult, HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult,
-};
+use crate::history::{HistoryRequest, HistoryResult};
+use crate::lookup::{HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult};
 use crate::usage::{PylonStatus, UsageRequest, UsageResult};
 use crate::version::{AppUpdateRequest, AppUpdateResult, VersionCheckRequest, VersionCheckResult};
 use crate::workspaces::{

@@ -174,6 +174,23 @@ impl<M: Message> Envelope<M> {
     }
 }
 
+#[cfg(feature = "gen")]
+data! {
+    /// What an envelope has beside `type` and `payload`: a frame is one of the tables of messages and this.
+    pub struct Addresses {
+        optional {
+            /// Addressed devices.
+            to: To,
+            /// Addressed group; `to` wins.
+            broadcast: Broadcast,
+            /// Who sent it; put in by the relay.
+            from: Sender,
+            /// The request's id, outside the payload.
+            request_id: RequestId,
+        }
+    }
+}
+
 /// The envelope in the order in which it is written.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

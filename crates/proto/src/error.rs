@@ -28,6 +28,8 @@ words! {
         UnknownConversation = "unknown_conversation",
         /// There is no such device.
         UnknownDevice = "unknown_device",
+        /// There is no such call of a tool.
+        UnknownToolUse = "unknown_tool_use",
         /// There never was such a decision.
         UnknownDecision = "unknown_decision",
         /// Somebody else answered first; the text says who and when.

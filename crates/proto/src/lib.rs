@@ -1,8 +1,8 @@
 //! Every message that crosses one of Estelle's boundaries, once, as plain data.
 //!
 //! - [`envelope`], [`address`], [`forward`], [`inbox`]: how messages travel between devices, and what the relay may see.
-//! - [`auth`], [`workspaces`], [`conversations`], [`history`], [`claude`], [`events`], [`decisions`], [`usage`], [`deploy`],
-//!   [`version`], [`bugs`], [`folders`]: one file per boundary; each begins with the exchange it is for.
+//! - [`auth`], [`workspaces`], [`conversations`], [`history`], [`lookup`], [`claude`], [`events`], [`runs`], [`decisions`],
+//!   [`usage`], [`deploy`], [`version`], [`bugs`], [`folders`]: one file per boundary; each begins with the exchange it is for.
 //! - [`directions`]: the tables of messages by direction, with rights and serialization keys.
 //! - [`ipc`]: the lines between Pylon and host.
 //! - [`limits`]: every size that is enforced.
@@ -35,6 +35,8 @@ pub mod inbox;
 pub mod ipc;
 pub mod json;
 pub mod limits;
+pub mod lookup;
+pub mod runs;
 pub mod usage;
 pub mod version;
 pub mod workspaces;

@@ -7,7 +7,8 @@ import type { ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissi
 import type { DeployAckReceived, DeployConfirm, DeployError, DeployGo, DeployLog, DeployPrepare, DeployReady, DeployRestart, DeployRestarting, DeployStart, DeployStartAck, DeployStatus } from "./deploy";
 import type { ErrorReport } from "./error";
 import type { FolderList, FolderListResult } from "./folders";
-import type { HistoryRequest, HistoryResult, HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult } from "./history";
+import type { HistoryRequest, HistoryResult } from "./history";
+import type { HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult } from "./lookup";
 import type { PylonStatus, UsageRequest, UsageResult } from "./usage";
 import type { AppUpdateRequest, AppUpdateResult, VersionCheckRequest, VersionCheckResult } from "./version";
 import type { WorkspaceCreate, WorkspaceCreateResult, WorkspaceDelete, WorkspaceDeleteResult, WorkspaceList, WorkspaceListResult, WorkspaceRename, WorkspaceRenameResult, WorkspaceSwitch, WorkspaceSwitchResult } from "./workspaces";

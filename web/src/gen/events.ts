@@ -5,6 +5,7 @@ import type { DecisionKind, DecisionState, PermissionDecision, Question } from "
 import type { ErrorCode } from "./error";
 import type { ClaudeSessionId, ClientMessageId, DeviceId, Generation, Timestamp, ToolUseId } from "./ids";
 import type { Json } from "./json";
+import type { IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, TaskUpdate } from "./runs";
 
 /**
  * What the agent is at, while it works.
@@ -81,15 +82,6 @@ errorCode?: ErrorCode,
 exitCode?: number, };
 
 /**
- * The process will be stopped soon, because nothing happens.
- */
-export type IdleWarning = { 
-/**
- * Seconds until then.
- */
-secondsLeft: number, };
-
-/**
  * The agent started or changed its session.
  */
 export type Init = { 
@@ -109,28 +101,6 @@ tools: Array<string>,
  * Which run.
  */
 generation?: Generation, };
-
-/**
- * A line of the journal could not be read. Nothing is skipped in silence.
- */
-export type JournalDamage = { 
-/**
- * First byte.
- */
-from: number, 
-/**
- * First byte after it.
- */
-to: number, 
-/**
- * Which run.
- */
-generation: Generation, };
-
-/**
- * Why a process was stopped.
- */
-export type PauseReason = "idle_timeout" | "manual" | "server_shutdown";
 
 /**
  * A person must allow a call.
@@ -164,32 +134,6 @@ reason?: string,
  * The call of the sub-agent that asks.
  */
 parentToolUseId?: ToolUseId, };
-
-/**
- * The process was stopped and can be resumed.
- */
-export type ProcessPaused = { 
-/**
- * `idle_timeout`, `manual` or `server_shutdown`.
- */
-reason: PauseReason, 
-/**
- * How long it had been idle.
- */
-idleMinutes: number, 
-/**
- * Whether a session is known that a resume can take up.
- */
-canResume: boolean, };
-
-/**
- * A process was started again.
- */
-export type ProcessResumed = { 
-/**
- * Whether it knows what was said before.
- */
-resumedWithHistory: boolean, };
 
 /**
  * A person must answer questions.
@@ -233,27 +177,6 @@ partialText: string,
  * The call of the sub-agent it belongs to.
  */
 parentToolUseId?: ToolUseId, };
-
-/**
- * A background task of the agent started, went on or ended.
- */
-export type TaskUpdate = { 
-/**
- * The agent's id of it.
- */
-taskId: string, 
-/**
- * `started`, `running`, `completed`, `failed` or `stopped`.
- */
-status: string, 
-/**
- * What it is or what came of it.
- */
-summary?: string, 
-/**
- * The call that started it.
- */
-toolUseId?: ToolUseId, };
 
 /**
  * A text is complete and replaces its pieces.

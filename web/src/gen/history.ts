@@ -2,7 +2,7 @@
 
 import type { ConversationStatus } from "./conversations";
 import type { ErrorCode, Retry } from "./error";
-import type { ClientMessageId, ConversationId, DeviceId, Epoch, QueryText, RequestId, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
+import type { ClientMessageId, ConversationId, DeviceId, Epoch, RequestId, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
 import type { Json } from "./json";
 
 /**
@@ -141,72 +141,6 @@ workStartTime?: Timestamp,
  * The state now.
  */
 currentStatus?: ConversationStatus, 
-/**
- * Why not, for a person to read; only on failure.
- */
-error?: string, 
-/**
- * Why not, for a program; only on failure.
- */
-errorCode?: ErrorCode, 
-/**
- * Whether trying again can help; only on failure.
- */
-retry?: Retry, 
-/**
- * The `requestId` of the request, if it had one.
- */
-requestId?: RequestId, };
-
-/**
- * Searches the history of all conversations.
- */
-export type HistorySearch = { 
-/**
- * The words.
- */
-query: QueryText, 
-/**
- * Only in this workspace.
- */
-workspaceId?: WorkspaceId, 
-/**
- * Only in this conversation.
- */
-conversationId?: ConversationId, 
-/**
- * The most hits; at most 100.
- */
-limit?: number, 
-/**
- * `nextCursor` of the page before.
- */
-cursor?: string, 
-/**
- * Chosen by the sender; the result echoes it.
- */
-requestId?: RequestId, };
-
-/**
- * Where the words were found, best first.
- */
-export type HistorySearchResult = { 
-/**
- * Which Pylon.
- */
-deviceId: DeviceId, 
-/**
- * The hits of this page.
- */
-hits: Array<SearchHit>, 
-/**
- * Whether the request was carried out.
- */
-success: boolean, 
-/**
- * Where the next page begins; absent at the end.
- */
-nextCursor?: string, 
 /**
  * Why not, for a person to read; only on failure.
  */
@@ -431,107 +365,3 @@ deviceId?: DeviceId, };
  * Who speaks.
  */
 export type Role = "user" | "assistant" | "system";
-
-/**
- * A place where the words were found.
- */
-export type SearchHit = { 
-/**
- * In which workspace.
- */
-workspaceId: WorkspaceId, 
-/**
- * In which conversation.
- */
-conversationId: ConversationId, 
-/**
- * At which entry.
- */
-seq: Seq, 
-/**
- * The text around the words.
- */
-snippet: string, 
-/**
- * When it was said.
- */
-timestamp: Timestamp, };
-
-/**
- * Asks for the whole input and output of a call.
- */
-export type ToolDetail = { 
-/**
- * In which conversation.
- */
-conversationId: ConversationId, 
-/**
- * Which call.
- */
-toolUseId: ToolUseId, 
-/**
- * Chosen by the sender; the result echoes it.
- */
-requestId?: RequestId, };
-
-/**
- * A chunk of the input or output of a call. Chunks of a part come in order; the input comes first.
- */
-export type ToolDetailResult = { 
-/**
- * Which Pylon.
- */
-deviceId: DeviceId, 
-/**
- * In which conversation.
- */
-conversationId: ConversationId, 
-/**
- * Which call.
- */
-toolUseId: ToolUseId, 
-/**
- * Whether the request was carried out.
- */
-success: boolean, 
-/**
- * Which side.
- */
-part?: ToolPart, 
-/**
- * At most 64 KiB, never cut inside a character.
- */
-chunk?: string, 
-/**
- * Bytes of the part before this chunk.
- */
-offset?: number, 
-/**
- * Bytes of the whole part.
- */
-totalBytes?: number, 
-/**
- * Whether nothing follows, of either part.
- */
-last?: boolean, 
-/**
- * Why not, for a person to read; only on failure.
- */
-error?: string, 
-/**
- * Why not, for a program; only on failure.
- */
-errorCode?: ErrorCode, 
-/**
- * Whether trying again can help; only on failure.
- */
-retry?: Retry, 
-/**
- * The `requestId` of the request, if it had one.
- */
-requestId?: RequestId, };
-
-/**
- * Which side of a call.
- */
-export type ToolPart = "input" | "output";

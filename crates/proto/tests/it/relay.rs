@@ -106,6 +106,19 @@ fn frames_that_two_readers_could_read_differently_are_refused() {
     assert!(RelayFrame::parse(&crowded).is_err());
 }
 
+#[test]
+fn nesting_without_end_overflows_nothing() {
+    let depth = 100_000;
+    let deep = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let frame = format!(r#"{{"type":"x","from":{deep},"other":{deep},"payload":{deep}}}"#);
+    assert!(forward(&frame).splice(&client()).unwrap().contains(&deep));
+    let event = format!(r#"{{"type":"toolInfo","toolName":"X","input":{deep},"unknown":{deep}}}"#);
+    let read: Result<estelle_proto::ClaudeEvent, _> = serde_json::from_str(&event);
+    assert!(read.is_ok());
+    let to = format!(r#"{{"type":"x","to":{deep}}}"#);
+    assert!(RelayFrame::parse(&to).is_err());
+}
+
 fn spaced_json() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_owned()),

@@ -1,0 +1,121 @@
+//! App ↔ Pylon: finding a place in history, and the whole of a call that history shows cut.
+//!
+//! ```text
+//! app                                                     pylon
+//!   │ ── tool_detail {conversationId, toolUseId} ──────────► │  the whole input and output of a call
+//!   │ ◄──────────────────── tool_detail_result (one or more) │  in chunks; `last` ends it
+//!   │ ── history_search {query} ───────────────────────────► │
+//!   │ ◄───────────────────────────── history_search_result ─ │
+//! ```
+//!
+//! # Failures
+//!
+//! | what | `errorCode` |
+//! |---|---|
+//! | there is no such conversation | `unknown_conversation` |
+//! | there is no such call in it | `unknown_tool_use` |
+//! | `cursor` is not one that was given | `invalid_message` |
+
+use crate::{ConversationId, DeviceId, QueryText, Seq, Timestamp, ToolUseId, WorkspaceId};
+
+words! {
+    /// Which side of a call.
+    pub enum ToolPart {
+        /// What it was called with, as JSON.
+        Input = "input",
+        /// What it gave.
+        Output = "output",
+    }
+}
+
+request! {
+    /// Asks for the whole input and output of a call.
+    pub struct ToolDetail {
+        required {
+            /// In which conversation.
+            conversation_id: ConversationId,
+            /// Which call.
+            tool_use_id: ToolUseId,
+        }
+    }
+}
+
+reply! {
+    /// A chunk of the input or output of a call. Chunks of a part come in order; the input comes first.
+    pub struct ToolDetailResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// In which conversation.
+            conversation_id: ConversationId,
+            /// Which call.
+            tool_use_id: ToolUseId,
+        }
+        optional {
+            /// Which side.
+            part: ToolPart,
+            /// At most 64 KiB, never cut inside a character.
+            chunk: String,
+            /// Bytes of the part before this chunk.
+            offset: u64,
+            /// Bytes of the whole part.
+            total_bytes: u64,
+            /// Whether nothing follows, of either part.
+            last: bool,
+        }
+    }
+}
+
+request! {
+    /// Searches the history of all conversations.
+    pub struct HistorySearch {
+        required {
+            /// The words.
+            query: QueryText,
+        }
+        optional {
+            /// Only in this workspace.
+            workspace_id: WorkspaceId,
+            /// Only in this conversation.
+            conversation_id: ConversationId,
+            /// The most hits; at most 100.
+            limit: u32,
+            /// `nextCursor` of the page before.
+            cursor: String,
+        }
+    }
+}
+
+data! {
+    /// A place where the words were found.
+    pub struct SearchHit {
+        required {
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// In which conversation.
+            conversation_id: ConversationId,
+            /// At which entry.
+            seq: Seq,
+            /// The text around the words.
+            snippet: String,
+            /// When it was said.
+            timestamp: Timestamp,
+        }
+    }
+}
+
+reply! {
+    /// Where the words were found, best first.
+    pub struct HistorySearchResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// The hits of this page.
+            hits: Vec<SearchHit>,
+        }
+        optional {
+            /// Where the next page begins; absent at the end.
+            next_cursor: String,
+        }
+    }
+}

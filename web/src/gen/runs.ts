@@ -1,0 +1,81 @@
+// Made by `cargo xtask gen` from crates/proto. Do not edit.
+
+import type { Generation, ToolUseId } from "./ids";
+
+/**
+ * The process will be stopped soon, because nothing happens.
+ */
+export type IdleWarning = { 
+/**
+ * Seconds until then.
+ */
+secondsLeft: number, };
+
+/**
+ * A line of the journal could not be read. Nothing is skipped in silence.
+ */
+export type JournalDamage = { 
+/**
+ * First byte.
+ */
+from: number, 
+/**
+ * First byte after it.
+ */
+to: number, 
+/**
+ * Which run.
+ */
+generation: Generation, };
+
+/**
+ * Why a process was stopped.
+ */
+export type PauseReason = "idle_timeout" | "manual" | "server_shutdown";
+
+/**
+ * The process was stopped and can be resumed.
+ */
+export type ProcessPaused = { 
+/**
+ * `idle_timeout`, `manual` or `server_shutdown`.
+ */
+reason: PauseReason, 
+/**
+ * How long it had been idle.
+ */
+idleMinutes: number, 
+/**
+ * Whether a session is known that a resume can take up.
+ */
+canResume: boolean, };
+
+/**
+ * A process was started again.
+ */
+export type ProcessResumed = { 
+/**
+ * Whether it knows what was said before.
+ */
+resumedWithHistory: boolean, };
+
+/**
+ * A background task of the agent started, went on or ended.
+ */
+export type TaskUpdate = { 
+/**
+ * The agent's id of it.
+ */
+taskId: string, 
+/**
+ * `started`, `running`, `completed`, `failed` or `stopped`.
+ */
+status: string, 
+/**
+ * What it is or what came of it.
+ */
+summary?: string, 
+/**
+ * The call that started it.
+ */
+toolUseId?: ToolUseId, };
