@@ -1,0 +1,289 @@
+//! Which files a call touches, and what the lists say about them and about its commands.
+//!
+//! File tools name their file in a known field. For tools of MCP servers every text in the input may be a path into our
+//! own data, and every field with a telling name may be a protected file. Links are followed by the caller's resolver,
+//! so that a harmless name does not hide a protected target.
+
+use serde_json::Value;
+
+use super::{
+    Policy, danger,
+    glob::{self, shown},
+    paths::{LONGEST, Place, absolute, fold, is_within, may_be_within},
+    patterns::{DenyPatterns, Hit, PathList},
+    reason::{Doubt, Reason},
+    rules::{Call, is_editor, is_reader},
+    shell::{self, Facts},
+};
+
+/// How many texts of an unknown tool's input are looked at.
+const MOST_TEXTS: usize = 2000;
+
+/// What the lists say.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// It touches our own data: refused in every mode and order.
+    pub(super) own_data: Option<Reason>,
+    /// A deny pattern in the narrow sense: writing protected files, dangerous commands.
+    pub(super) refusal: Option<Reason>,
+    /// What is refused in addition when refusals come first: reading secrets, writing control files.
+    pub(super) guarded: Option<Reason>,
+    /// What cannot be known about a command.
+    pub(super) doubt: Option<Doubt>,
+    /// A doubt that counts when refusals come first.
+    pub(super) guarded_doubt: Option<Doubt>,
+}
+
+/// What the command line of a Bash call would do.
+pub(super) fn examine(input: &Value, place: Place<'_>) -> Facts {
+    match input.get("command").and_then(Value::as_str) {
+        Some(command) => shell::examine(command, place),
+        None => Facts {
+            doubts: vec![Doubt::MalformedInput],
+            ..Facts::default()
+        },
+    }
+}
+
+/// The absolute paths that the input of a tool other than Bash names, with what they really are.
+pub(super) fn named(tool: &str, input: &Value, place: Place<'_>) -> Vec<String> {
+    let mut texts = Vec::new();
+    if is_editor(tool) || is_reader(tool) {
+        let keys = ["file_path", "notebook_path", "path", "glob"];
+        texts.extend(
+            keys.iter()
+                .filter_map(|key| input.get(*key)?.as_str())
+                .map(str::to_owned),
+        );
+        if tool == "Grep"
+            && let Some(pattern) = texts.last_mut().filter(|_| input.get("glob").is_some())
+        {
+            *pattern = glob::path_pattern(pattern);
+        }
+    } else if tool != "Bash" {
+        collect(input, "", &mut |key, text| {
+            let key = key.to_lowercase();
+            if ["path", "file", "uri", "dir", "folder"]
+                .iter()
+                .any(|part| key.contains(part))
+            {
+                texts.push(text.to_owned());
+            }
+        });
+    }
+    texts.retain(|text| text.len() <= LONGEST);
+    resolved(
+        texts
+            .iter()
+            .map(|text| absolute(text, place.cwd, place.home)),
+        place,
+    )
+}
+
+fn resolved(paths: impl Iterator<Item = String>, place: Place<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    for path in paths {
+        let target = if glob::is_open(&path) {
+            None
+        } else {
+            (place.resolve)(&path)
+        };
+        all.extend(target.filter(|target| *target != path));
+        all.push(path);
+    }
+    all
+}
+
+fn collect(value: &Value, key: &str, take: &mut impl FnMut(&str, &str)) {
+    let mut left = vec![(key, value)];
+    let mut seen = 0;
+    while let Some((key, value)) = left.pop() {
+        seen += 1;
+        if seen > MOST_TEXTS {
+            return;
+        }
+        match value {
+            Value::String(text) => take(key, text),
+            Value::Array(values) => left.extend(values.iter().map(|value| (key, value))),
+            Value::Object(fields) => {
+                left.extend(fields.iter().map(|(key, value)| (key.as_str(), value)));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+}
+
+/// Holds the call against the lists.
+pub(super) fn find(policy: &Policy, call: &Call<'_>) -> Found {
+    let mut found = Found::default();
+    let lists = Lists::new(&policy.patterns);
+    let is_known = is_editor(call.tool) || is_reader(call.tool);
+    if is_known && call.paths.is_empty() && call.tool != "Grep" && call.tool != "Glob" {
+        found.doubt = Some(Doubt::MalformedInput);
+    }
+    found.own(call);
+    if let Some(facts) = call.facts {
+        let danger = danger::find(facts, &policy.patterns, call.place);
+        found.refusal = danger.refusal;
+        found.doubt = facts
+            .doubts
+            .iter()
+            .chain(&danger.doubts)
+            .next()
+            .cloned()
+            .map(readable);
+        found.written(&lists, resolved(distinct(&facts.writes), call.place));
+        found.read(&lists, resolved(distinct(&facts.reads), call.place));
+    } else if is_reader(call.tool) {
+        found.read(&lists, call.paths.to_vec());
+    } else {
+        found.written(&lists, call.paths.to_vec());
+        found.read(&lists, call.paths.to_vec());
+    }
+    found
+}
+
+/// The doubt without marks in its text.
+fn readable(doubt: Doubt) -> Doubt {
+    match doubt {
+        Doubt::Unparsable(text) => Doubt::Unparsable(shown(&text)),
+        Doubt::ComputedCommand(text) => Doubt::ComputedCommand(shown(&text)),
+        Doubt::ForeignCode(text) => Doubt::ForeignCode(shown(&text)),
+        Doubt::Indirection(text) => Doubt::Indirection(shown(&text)),
+        Doubt::UnknownTarget(text) => Doubt::UnknownTarget(shown(&text)),
+        Doubt::PossibleSecret(text) => Doubt::PossibleSecret(shown(&text)),
+        Doubt::Exposure(text) => Doubt::Exposure(shown(&text)),
+        other @ (Doubt::TooComplex | Doubt::HiddenCharacters | Doubt::MalformedInput) => other,
+    }
+}
+
+impl Found {
+    /// Our own data folder, and the input of the CLI, through which an agent could answer its own questions.
+    fn own(&mut self, call: &Call<'_>) {
+        let place = call.place;
+        let mut paths = call.paths.to_vec();
+        if let Some(facts) = call.facts {
+            let all = facts.reads.iter().chain(&facts.writes).cloned();
+            paths.extend(resolved(all, place));
+            paths.extend(facts.commands.iter().flat_map(|command| {
+                let cwd = command.cwd.clone();
+                let base = cwd.unwrap_or_else(|| glob::ANY.to_string());
+                let words = command
+                    .words
+                    .iter()
+                    .map(move |word| absolute(word, &base, place.home));
+                words.chain(command.cwd.clone()).collect::<Vec<_>>()
+            }));
+        } else {
+            collect(call.input, "", &mut |_, text| {
+                if text.len() <= LONGEST && !text.contains('\n') {
+                    paths.push(absolute(text, place.cwd, place.home));
+                }
+            });
+        }
+        let folders = place.data_folder.map(|folder| {
+            let real = (place.resolve)(folder);
+            [Some(fold(folder)), real.map(|real| fold(&real))]
+        });
+        let folders: Vec<String> = folders.into_iter().flatten().flatten().collect();
+        let touched = paths.iter().find(|path| {
+            let path = fold(path);
+            folders
+                .iter()
+                .any(|folder| is_within(&path, folder) || may_be_within(&path, folder))
+                || is_foreign_input(&path)
+        });
+        self.own_data = touched.map(|path| Reason::DataFolder { path: shown(path) });
+    }
+
+    fn written(&mut self, lists: &Lists<'_>, paths: Vec<String>) {
+        for path in paths {
+            let folded = fold(&path);
+            if lists.exempt.has(&folded) {
+                continue;
+            }
+            match lists.protected.find(&folded) {
+                Some((pattern, Hit::Certain)) => {
+                    self.refusal
+                        .get_or_insert_with(|| protected(&path, pattern));
+                }
+                Some((_, Hit::Possible)) => {
+                    self.doubt
+                        .get_or_insert_with(|| Doubt::PossibleSecret(shown(&path)));
+                }
+                None => {}
+            }
+            self.guard(&lists.control, &path, &folded);
+            self.guard(&lists.secrets, &path, &folded);
+        }
+    }
+
+    fn read(&mut self, lists: &Lists<'_>, paths: Vec<String>) {
+        for path in paths {
+            let folded = fold(&path);
+            if !lists.exempt.has(&folded) {
+                self.guard(&lists.protected, &path, &folded);
+                self.guard(&lists.secrets, &path, &folded);
+            }
+        }
+    }
+
+    fn guard(&mut self, list: &PathList<'_>, path: &str, folded: &str) {
+        match list.find(folded) {
+            Some((pattern, Hit::Certain)) => {
+                self.guarded.get_or_insert_with(|| protected(path, pattern));
+            }
+            Some((_, Hit::Possible)) => {
+                self.guarded_doubt
+                    .get_or_insert_with(|| Doubt::PossibleSecret(shown(path)));
+            }
+            None => {}
+        }
+    }
+}
+
+/// The lists of files in the form in which they are compared.
+struct Lists<'a> {
+    protected: PathList<'a>,
+    secrets: PathList<'a>,
+    control: PathList<'a>,
+    exempt: PathList<'a>,
+}
+
+impl<'a> Lists<'a> {
+    fn new(patterns: &'a DenyPatterns) -> Self {
+        Self {
+            protected: PathList::new(&patterns.protected),
+            secrets: PathList::new(&patterns.secrets),
+            control: PathList::new(&patterns.control),
+            exempt: PathList::new(&patterns.exempt),
+        }
+    }
+}
+
+/// Each path once: a line may name the same file over and over.
+fn distinct(paths: &[String]) -> impl Iterator<Item = String> {
+    paths
+        .iter()
+        .cloned()
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+}
+
+fn protected(path: &str, pattern: &str) -> Reason {
+    Reason::ProtectedFile {
+        path: shown(path),
+        pattern: pattern.to_owned(),
+    }
+}
+
+/// Descriptors of other processes: `/proc/<pid>/fd/…`, but not the command's own.
+fn is_foreign_input(path: &str) -> bool {
+    let Some(rest) = path.strip_prefix("/proc/") else {
+        return false;
+    };
+    let Some((process, below)) = rest.split_once('/') else {
+        return false;
+    };
+    process != "self" && process != "thread-self" && (below == "fd" || below.starts_with("fd/"))
+}

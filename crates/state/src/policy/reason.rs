@@ -1,0 +1,213 @@
+//! Why the policy decided as it did: a type to match on, and a sentence for people.
+//!
+//! Each reason names the list or the rule that decided. The first words of a refusal are fixed (`Protected file`,
+//! `Dangerous command`), because the agent and other clients show them.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Mode, rules::Scope};
+
+/// What decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "code", rename_all = "camelCase")]
+pub enum Reason {
+    /// The tool is a question to the user by nature.
+    AlwaysAsks {
+        /// Its name.
+        tool: String,
+    },
+    /// The call reaches into Estelle's own data, or into the input of the running CLI.
+    DataFolder {
+        /// The path as found.
+        path: String,
+    },
+    /// A file of the deny patterns.
+    ProtectedFile {
+        /// The path as found.
+        path: String,
+        /// The pattern that describes it.
+        pattern: String,
+    },
+    /// A command of the deny patterns.
+    DangerousCommand {
+        /// The command as understood.
+        command: String,
+        /// The pattern or the effect that describes it.
+        pattern: String,
+    },
+    /// A rule of the user.
+    UserRule {
+        /// As written.
+        rule: String,
+        /// Where it stands.
+        scope: Scope,
+    },
+    /// It cannot be told what the call would do.
+    Unclear {
+        /// What is not known.
+        doubt: Doubt,
+    },
+    /// The call wants to leave the sandbox.
+    SandboxDisabled,
+    /// The permission mode lets it pass.
+    Mode {
+        /// The mode.
+        mode: Mode,
+    },
+    /// The tool is on the list of harmless ones.
+    AutoAllowed {
+        /// Its name.
+        tool: String,
+    },
+    /// The user allowed this tool for the conversation.
+    Remembered {
+        /// Its name.
+        tool: String,
+    },
+    /// Nothing decided, so a person does.
+    NoRule {
+        /// The tool's name.
+        tool: String,
+    },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AlwaysAsks { tool } => {
+                write!(formatter, "{tool} always reaches the user, in every mode")
+            }
+            Self::DataFolder { path } => write!(
+                formatter,
+                "Protected folder: `{}` belongs to Estelle itself; no tool may touch it in any mode",
+                visible(path)
+            ),
+            Self::ProtectedFile { path, pattern } => write!(
+                formatter,
+                "Protected file: `{}` matches the deny pattern `{pattern}`",
+                visible(path)
+            ),
+            Self::DangerousCommand { command, pattern } => write!(
+                formatter,
+                "Dangerous command: `{}` matches the deny pattern `{pattern}`",
+                visible(command)
+            ),
+            Self::UserRule { rule, scope } => {
+                let scope = match scope {
+                    Scope::Global => "global",
+                    Scope::Workspace => "workspace",
+                };
+                write!(formatter, "the {scope} rule `{rule}` decides")
+            }
+            Self::Unclear { doubt } => write!(formatter, "not clear what it would do: {doubt}"),
+            Self::SandboxDisabled => {
+                write!(formatter, "the command asks to run outside the sandbox")
+            }
+            Self::Mode { mode } => write!(formatter, "permission mode {mode} allows it"),
+            Self::AutoAllowed { tool } => write!(
+                formatter,
+                "{tool} is on the list of tools that are always allowed"
+            ),
+            Self::Remembered { tool } => {
+                write!(formatter, "{tool} was allowed for this conversation")
+            }
+            Self::NoRule { tool } => {
+                write!(formatter, "no mode, list or rule decides about {tool}")
+            }
+        }
+    }
+}
+
+/// What is not known about a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", content = "detail", rename_all = "camelCase")]
+pub enum Doubt {
+    /// The shell grammar does not take the command.
+    Unparsable(String),
+    /// Too long or too deeply nested to be judged in time.
+    TooComplex,
+    /// Invisible or control characters: what a person sees is not what runs.
+    HiddenCharacters,
+    /// The input lacks what the tool needs.
+    MalformedInput,
+    /// What runs is computed: `$CMD`, `$(…)`, braces in command position.
+    ComputedCommand(String),
+    /// Code that is data to us: piped into a shell, `eval` of a variable, `python -c`.
+    ForeignCode(String),
+    /// An option or variable makes a harmless program run another one.
+    Indirection(String),
+    /// Deletes or overwrites something that is only known at run time.
+    UnknownTarget(String),
+    /// May name a protected file.
+    PossibleSecret(String),
+    /// Opens the machine, or sends something away.
+    Exposure(String),
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unparsable(why) => write!(
+                formatter,
+                "the shell parser does not understand it ({})",
+                visible(why)
+            ),
+            Self::TooComplex => write!(
+                formatter,
+                "it is too long or too deeply nested to be judged"
+            ),
+            Self::HiddenCharacters => write!(formatter, "it has invisible or control characters"),
+            Self::MalformedInput => {
+                write!(formatter, "its input lacks a field that the tool needs")
+            }
+            Self::ComputedCommand(what) => {
+                write!(formatter, "`{}` computes which command runs", visible(what))
+            }
+            Self::ForeignCode(what) => write!(
+                formatter,
+                "`{}` runs code that cannot be judged here",
+                visible(what)
+            ),
+            Self::Indirection(what) => write!(
+                formatter,
+                "`{}` can make another program run",
+                visible(what)
+            ),
+            Self::UnknownTarget(what) => write!(
+                formatter,
+                "`{}` has a target known only when it runs",
+                visible(what)
+            ),
+            Self::PossibleSecret(what) => {
+                write!(formatter, "`{}` may name a protected file", visible(what))
+            }
+            Self::Exposure(what) => write!(
+                formatter,
+                "`{}` opens this machine or sends data away",
+                visible(what)
+            ),
+        }
+    }
+}
+
+/// How much of a command or path a reason repeats.
+const SHOWN: usize = 200;
+
+/// The text with everything invisible made visible, unknown parts as `…`, and no longer than needed.
+fn visible(text: &str) -> String {
+    let mut shown: String = text.chars().take(SHOWN).map(show).collect();
+    if text.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn show(symbol: char) -> char {
+    match symbol {
+        super::glob::ANY | super::glob::STAR => '*',
+        symbol if symbol.is_control() || super::paths::is_hidden(symbol) => '\u{FFFD}',
+        other => other,
+    }
+}

@@ -1,0 +1,167 @@
+//! Tables of calls with the verdicts they get. The headings name the attack cases that a table covers.
+
+use estelle_state::policy::{Mode, Place, Policy, Reason, Verdict, judge};
+use serde_json::{Value, json};
+
+/// Where all calls of the tables happen.
+pub(crate) fn place() -> Place<'static> {
+    Place {
+        cwd: "/home/user/project",
+        home: Some("/home/user"),
+        data_folder: Some("/home/user/.local/share/estelle"),
+        resolve: &|path| match path {
+            "/home/user/project/link" => Some("/home/user/project/.env".to_owned()),
+            "/home/user/project/data" => Some("/home/user/.local/share/estelle/log".to_owned()),
+            "/home/user/project/harmless" => Some("/home/user/project/README.md".to_owned()),
+            _ => None,
+        },
+    }
+}
+
+pub(crate) fn policy(mode: Mode, deny_first: bool) -> Policy {
+    Policy {
+        mode,
+        deny_first,
+        ..Policy::default()
+    }
+}
+
+pub(crate) fn bash(policy: &Policy, command: &str) -> Verdict {
+    judge(policy, place(), "Bash", &json!({ "command": command }))
+}
+
+/// The lines of a table with the heading they stand under; `\n` in a line is a line feed.
+fn rows(table: &str) -> Vec<(String, String)> {
+    let mut heading = String::new();
+    let mut rows = Vec::new();
+    for line in table.lines().skip(1).filter(|line| !line.is_empty()) {
+        let name = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        match name.filter(|name| name.contains(' ') && !name.starts_with('[')) {
+            Some(name) => name.clone_into(&mut heading),
+            None => rows.push((
+                heading.clone(),
+                if line.contains("{\"") {
+                    line.to_owned()
+                } else {
+                    line.replace("\\n", "\n")
+                },
+            )),
+        }
+    }
+    assert!(rows.len() > 20, "the table has been read");
+    rows
+}
+
+/// Collects every row that is wrong, so that one run shows them all.
+fn check_all(table: &str, check: impl Fn(&str) -> Result<(), String>) {
+    let wrong: Vec<String> = rows(table)
+        .iter()
+        .filter_map(|(heading, row)| {
+            check(row)
+                .err()
+                .map(|error| format!("{heading}: `{row}`: {error}"))
+        })
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+fn expect(what: &str, verdict: &Verdict, is_right: bool) -> Result<(), String> {
+    if is_right {
+        Ok(())
+    } else {
+        Err(format!("{what}: {} ({})", verdict.word(), verdict.reason()))
+    }
+}
+
+#[test]
+fn dangerous_commands_are_refused() {
+    check_all(include_str!("cases/refused.txt"), |row| {
+        for (mode, deny_first) in [
+            (Mode::Default, false),
+            (Mode::Default, true),
+            (Mode::BypassPermissions, true),
+            (Mode::AcceptEdits, true),
+        ] {
+            let verdict = bash(&policy(mode, deny_first), row);
+            let is_right = matches!(verdict, Verdict::Deny(Reason::DangerousCommand { .. }));
+            expect(&format!("{mode} {deny_first}"), &verdict, is_right)?;
+        }
+        let literal = bash(&policy(Mode::BypassPermissions, false), row);
+        expect(
+            "bypass comes first",
+            &literal,
+            matches!(literal, Verdict::Allow(Reason::Mode { .. })),
+        )
+    });
+}
+
+#[test]
+fn what_cannot_be_judged_is_asked() {
+    check_all(include_str!("cases/doubted.txt"), |row| {
+        for (mode, deny_first) in [(Mode::Default, false), (Mode::BypassPermissions, true)] {
+            let verdict = bash(&policy(mode, deny_first), row);
+            let is_right = matches!(verdict, Verdict::Ask(Reason::Unclear { .. }));
+            expect(&format!("{mode} {deny_first}"), &verdict, is_right)?;
+        }
+        // An allowance for the whole tool does not cover what nobody can see.
+        let mut remembered = policy(Mode::Default, false);
+        remembered.remembered.insert("Bash".to_owned());
+        let verdict = bash(&remembered, row);
+        expect("remembered", &verdict, verdict.word() == "ask")
+    });
+}
+
+#[test]
+fn harmless_look_alikes_are_left_alone() {
+    check_all(include_str!("cases/harmless.txt"), |row| {
+        let verdict = bash(&policy(Mode::BypassPermissions, true), row);
+        expect(
+            "bypass",
+            &verdict,
+            matches!(verdict, Verdict::Allow(Reason::Mode { .. })),
+        )?;
+        let verdict = bash(&policy(Mode::Default, false), row);
+        expect(
+            "default",
+            &verdict,
+            matches!(verdict, Verdict::Ask(Reason::NoRule { .. })),
+        )
+    });
+}
+
+/// `verdict code | mode (with ! for deny_first) | tool | input`; an input that is no object is a command or a path.
+#[test]
+fn orders_modes_and_files() {
+    check_all(include_str!("cases/orders.txt"), |row| {
+        let parts: Vec<&str> = row.splitn(4, '|').map(str::trim).collect();
+        let [wanted, mode, tool, input] = parts.as_slice() else {
+            return Err("no row".to_owned());
+        };
+        let deny_first = mode.ends_with('!');
+        let mode: Mode = mode
+            .trim_end_matches('!')
+            .parse()
+            .map_err(|_| "no mode".to_owned())?;
+        let input: Value = match serde_json::from_str(input) {
+            Ok(value @ Value::Object(_)) => value,
+            _ if *tool == "Bash" => json!({ "command": input }),
+            _ if *tool == "NotebookEdit" => json!({ "notebook_path": input }),
+            _ => json!({ "file_path": input }),
+        };
+        let verdict = judge(&policy(mode, deny_first), place(), tool, &input);
+        let code = serde_json::to_value(verdict.reason()).map_err(|error| error.to_string())?;
+        let code = code["code"].as_str().unwrap_or_default().to_owned();
+        expect(
+            wanted,
+            &verdict,
+            format!("{} {code}", verdict.word()) == *wanted,
+        )
+    });
+}
