@@ -4,6 +4,7 @@
 //! what a subcommand returns becomes the exit code, and an error is printed with its causes.
 
 mod chat;
+mod policy;
 mod shim;
 
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Chat(chat::ChatArgs),
+    Policy(policy::PolicyArgs),
     #[command(hide = true)]
     Shim(shim::ShimArgs),
     #[command(hide = true)]
@@ -30,6 +32,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Chat(args) => chat::run(args),
+        Command::Policy(args) => policy::run(args),
         Command::Shim(args) => shim::run(args),
         Command::ShimChild(args) => shim::run_child(args),
     };

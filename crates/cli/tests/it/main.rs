@@ -1,4 +1,5 @@
-//! The real program against the simulator: over a terminal, in a pipe, with `--print`, and runs that outlive it.
+//! The real program against the simulator: over a terminal, in a pipe, with `--print`, runs that outlive it,
+//! and what the policy says.
 
 #![expect(
     clippy::unwrap_used,
@@ -8,5 +9,6 @@
 
 mod durable;
 mod pipe;
+mod policy;
 mod program;
 mod terminal;

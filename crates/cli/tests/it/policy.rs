@@ -1,0 +1,213 @@
+//! `estelle policy explain` as a process: arguments, lines, files and what goes wrong with them.
+
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value, json};
+
+use super::program::{Place, stderr, stdout};
+
+/// The verdict about one call, as JSON.
+fn explain(place: &Place, args: &[&str]) -> Value {
+    let all = [&["policy", "explain"], args, &["--json"]].concat();
+    let output = place.run(&all, "");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert_eq!(text.lines().count(), 1, "{text}");
+    serde_json::from_str(text).unwrap()
+}
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn one_call_gets_a_verdict_and_a_reason() {
+    let place = Place::new();
+    let dangerous = r#"{"command":"sudo rm -rf /"}"#;
+    let verdict = explain(&place, &["Bash", dangerous]);
+    assert_eq!(verdict["verdict"], "deny");
+    let reason = verdict["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("Dangerous command: `rm -rf /`"),
+        "{reason}"
+    );
+    let bypass = explain(&place, &["Bash", dangerous, "--mode", "bypassPermissions"]);
+    assert_eq!(bypass["verdict"], "allow");
+    let strict = explain(
+        &place,
+        &[
+            "Bash",
+            dangerous,
+            "--mode",
+            "bypassPermissions",
+            "--deny-first",
+        ],
+    );
+    assert_eq!(strict["verdict"], "deny");
+    let question = explain(
+        &place,
+        &["AskUserQuestion", "{}", "--mode", "bypassPermissions"],
+    );
+    assert_eq!(question["verdict"], "ask");
+}
+
+#[test]
+fn without_json_a_person_can_read_it() {
+    let output = Place::new().run(
+        &["policy", "explain", "Edit", r#"{"file_path":"/x/.env"}"#],
+        "",
+    );
+    assert_eq!(
+        stdout(&output),
+        "deny: Protected file: `/x/.env` matches the deny pattern `*.env`\n"
+    );
+}
+
+#[test]
+fn lines_are_judged_one_by_one_and_bad_ones_do_not_stop_it() {
+    let input = concat!(
+        r#"{"tool":"Bash","input":{"command":"ls"}}"#,
+        "\n",
+        "not json\n",
+        r#"{"tool":"Bash","input":{"command":"rm -rf /"},"mode":"bypassPermissions"}"#,
+        "\n",
+        r#"{"tool":"Bash","input":{"command":"rm -rf /"},"mode":"bypassPermissions","denyFirst":true}"#,
+        "\n",
+        r#"{"tool":"Bash","input":{"command":"ls"},"mode":"sudo"}"#,
+        "\n",
+        r#"{"tool":"Bash"}"#,
+        "\n",
+        r#"{"tool":"Bash","tool":"Read","input":{}}"#,
+        "\n",
+        r#"{"tool":"Bash","input":"ls"}"#,
+        "\n",
+        "\n",
+        r#"{"tool":"Read","input":{"file_path":"x"}}"#,
+    );
+    let output = Place::new().run(&["policy", "explain", "--stdin"], input);
+    let answers = lines(stdout(&output));
+    let words: Vec<&str> = answers
+        .iter()
+        .map(|answer| answer["verdict"].as_str().unwrap_or("error"))
+        .collect();
+    assert_eq!(
+        words,
+        [
+            "ask", "error", "allow", "deny", "error", "error", "error", "error", "allow"
+        ]
+    );
+    assert_eq!(answers[1]["line"], 2);
+    assert!(
+        answers[4]["error"].as_str().unwrap().contains("mode"),
+        "{}",
+        answers[4]
+    );
+    assert_eq!(output.status.code(), Some(1), "something was wrong");
+}
+
+#[test]
+fn good_lines_alone_end_well() {
+    let line = r#"{"tool":"Bash","input":{"command":"echo \"rm -rf /\""},"denyFirst":true,"mode":"acceptEdits"}"#;
+    let output = Place::new().run(
+        &["policy", "explain", "--stdin", "--json"],
+        &format!("{line}\n").repeat(50),
+    );
+    let answers = lines(stdout(&output));
+    assert_eq!(answers.len(), 50);
+    assert!(answers.iter().all(|answer| answer["verdict"] == "allow"));
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn rules_come_from_a_file() {
+    let place = Place::new();
+    let file = place.folder().join("rules.json");
+    let rules = json!({
+        "deny": ["Bash(git push:*)"],
+        "workspace": { "allow": ["Bash(ls:*)", "Edit(src/**)"] },
+        "patterns": { "commands": ["terraform destroy:*"] },
+    });
+    std::fs::write(&file, rules.to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    let verdict = |tool: &str, input: Value| {
+        explain(
+            &place,
+            &[tool, &input.to_string(), "--rules", file, "--cwd", "/w"],
+        )["verdict"]
+            .clone()
+    };
+    assert_eq!(verdict("Bash", json!({ "command": "ls -la" })), "allow");
+    assert_eq!(
+        verdict("Bash", json!({ "command": "ls; git push" })),
+        "deny"
+    );
+    assert_eq!(
+        verdict("Bash", json!({ "command": "terraform destroy" })),
+        "deny"
+    );
+    assert_eq!(verdict("Edit", json!({ "file_path": "/w/src/x" })), "allow");
+    assert_eq!(
+        verdict("Edit", json!({ "file_path": "/other/src/x" })),
+        "ask"
+    );
+}
+
+#[test]
+fn p18_a_link_is_followed_to_what_it_names() {
+    let place = Place::new();
+    std::fs::write(place.folder().join(".env"), "x").unwrap();
+    symlink(".env", place.folder().join("notes.txt")).unwrap();
+    let cwd = place.folder().to_str().unwrap();
+    let verdict = explain(
+        &place,
+        &["Edit", r#"{"file_path":"notes.txt"}"#, "--cwd", cwd],
+    );
+    assert_eq!(verdict["verdict"], "deny", "{verdict}");
+    let data = explain(
+        &place,
+        &[
+            "Read",
+            r#"{"file_path":"notes.txt"}"#,
+            "--cwd",
+            cwd,
+            "--data-folder",
+            cwd,
+        ],
+    );
+    assert_eq!(data["verdict"], "deny", "{data}");
+}
+
+#[test]
+fn mistakes_are_named_with_what_to_do() {
+    let place = Place::new();
+    let bad_rule = place.folder().join("rules.json");
+    std::fs::write(&bad_rule, r#"{"deny":["Bash("]}"#).unwrap();
+    let bad_rule = bad_rule.to_str().unwrap();
+    let cases: [(&[&str], &str); 7] = [
+        (&["Bash", "ls"], "write it like"),
+        (&["Bash", "[]"], "JSON object"),
+        (
+            &["Bash", "{}", "--mode", "yolo"],
+            "use default, acceptEdits, bypassPermissions or plan",
+        ),
+        (&["Bash", "{}", "--cwd", "relative"], "absolute path"),
+        (
+            &["Bash", "{}", "--rules", "/does/not/exist"],
+            "/does/not/exist",
+        ),
+        (&["Bash", "{}", "--rules", bad_rule], "close it with `)`"),
+        (&["Bash"], "INPUT"),
+    ];
+    for (args, hint) in cases {
+        let output = place.run(&[&["policy", "explain"], args].concat(), "");
+        assert_ne!(output.status.code(), Some(0), "{args:?}");
+        assert!(
+            stderr(&output).contains(hint),
+            "{args:?}: {}",
+            stderr(&output)
+        );
+        assert_eq!(stdout(&output), "", "{args:?}");
+    }
+}
