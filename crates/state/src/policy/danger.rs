@@ -119,6 +119,10 @@ fn judge(command: &Invocation, place: Place<'_>, findings: &mut Findings) {
             plain(arguments).next_back().into_iter().collect()
         }
         "remove-item" | "rimraf" | "trash" | "srm" => plain(arguments).collect(),
+        "fdisk" | "sfdisk" | "cfdisk" | "gdisk" | "sgdisk" | "parted" | "cryptsetup" | "hdparm"
+        | "badblocks" => {
+            return partition(command, findings);
+        }
         "systemctl" | "loginctl" => return power(command, findings),
         "kill" if arguments.len() > 1 && arguments.last().is_some_and(|word| word == "-1") => {
             return findings.refuse(&command.line(), "kill of every process");
@@ -152,6 +156,18 @@ fn power(command: &Invocation, findings: &mut Findings) {
     ];
     if plain(command.arguments()).any(|word| verbs.contains(&word.as_str())) {
         findings.refuse(&command.line(), "systemctl of the whole machine");
+    }
+}
+
+/// Tools that change disks, unless they only list what is there.
+fn partition(command: &Invocation, findings: &mut Findings) {
+    let shows = [
+        "-l", "--list", "-p", "--print", "print", "-i", "-I", "status", "--info", "luksDump",
+    ];
+    let arguments = command.arguments();
+    let only_shows = arguments.iter().any(|word| shows.contains(&word.as_str()));
+    if !only_shows && arguments.iter().any(|word| is_device(word)) {
+        findings.refuse(&command.line(), "change of a disk");
     }
 }
 
@@ -235,8 +251,11 @@ fn weigh(target: &str, cwd: Option<&str>, place: Place<'_>) -> Weight {
     }
 }
 
-/// Whether a path is a disk or memory as a whole.
+/// Whether a path is a disk or memory as a whole, or the kernel's emergency switch.
 fn is_device(path: &str) -> bool {
+    if path == "/proc/sysrq-trigger" {
+        return true;
+    }
     let Some(name) = path.strip_prefix("/dev/") else {
         return false;
     };

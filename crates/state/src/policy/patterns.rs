@@ -101,7 +101,8 @@ const EXEMPT: [&str; 8] = [
     "*.pub",
     "known_hosts",
 ];
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
+    "kexec:*",
     "shutdown:*",
     "reboot:*",
     "halt:*",

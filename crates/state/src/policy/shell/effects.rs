@@ -14,7 +14,10 @@ const WRITE_LAST: [&str; 7] = ["cp", "mv", "install", "ln", "rsync", "scp", "dd"
 /// Options behind which a file to write stands, by program.
 const OUTPUT_OPTIONS: [(&str, &[&str]); 8] = [
     ("curl", &["-o", "--output"]),
-    ("wget", &["-O", "--output-document"]),
+    (
+        "wget",
+        &["-O", "--output-document", "-P", "--directory-prefix"],
+    ),
     ("sort", &["-o", "--output"]),
     ("gcc", &["-o"]),
     ("find", &["-fprint", "-fprint0", "-fls", "-fprintf"]),
@@ -29,7 +32,8 @@ impl Walker<'_> {
         let name = command.name();
         let arguments = command.arguments();
         self.written(&name, arguments);
-        if options::PRINTERS.contains(&name.as_str()) {
+        let becomes_words = self.substitutions > 0 && matches!(name.as_str(), "echo" | "printf");
+        if options::PRINTERS.contains(&name.as_str()) && !becomes_words {
             return;
         }
         if name == "git" {

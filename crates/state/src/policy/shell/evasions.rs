@@ -7,7 +7,9 @@ use crate::policy::reason::Doubt;
 
 /// Options of harmless programs that start another one, or write where nobody looks. Any unambiguous beginning of a
 /// long option counts, because the programs take it as well.
-const INDIRECT: [(&str, &[&str]); 14] = [
+const INDIRECT: [(&str, &[&str]); 16] = [
+    ("gdb", &["-ex", "-x", "--eval-command", "--command"]),
+    ("tcpdump", &["-z"]),
     ("sort", &["--compress-program"]),
     ("man", &["-P", "--pager", "-H", "--html", "-B"]),
     ("rg", &["--pre", "--hostname-bin"]),

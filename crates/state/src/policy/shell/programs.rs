@@ -63,6 +63,9 @@ impl Walker<'_> {
         let name = command.name();
         let name = name.as_str();
         let arguments = command.arguments();
+        if matches!(name, "npx" | "npm" | "pnpm" | "yarn" | "bun" | "bunx") {
+            self.package_runner(command);
+        }
         if let Some((_, valued, words)) = WRAPPERS.iter().find(|(wrapper, ..)| *wrapper == name) {
             return self.wrapper(command, valued, *words);
         }
@@ -270,9 +273,11 @@ impl Walker<'_> {
     /// Programs that take a command line behind `-c`.
     fn command_option(&mut self, command: &Invocation) {
         let arguments = command.arguments();
-        let at = arguments
-            .iter()
-            .position(|word| word == "-c" || word == "--command" || word == "-lc");
+        let takes_command = |word: &String| {
+            word == "--command"
+                || (word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))
+        };
+        let at = arguments.iter().position(takes_command);
         if let Some(at) = at {
             return self.code(command, arguments.get(at + 1).map(String::as_str));
         }
@@ -282,6 +287,24 @@ impl Walker<'_> {
                 .filter(|inner| !inner.is_empty())
         {
             self.invoke(inner.to_vec(), true);
+        }
+    }
+
+    /// `npm exec -- x`, `yarn exec x`, `npx -c 'x'`.
+    fn package_runner(&mut self, command: &Invocation) {
+        let arguments = command.arguments();
+        if let Some(at) = arguments
+            .iter()
+            .position(|word| word == "-c" || word == "--call")
+        {
+            self.code(command, arguments.get(at + 1).map(String::as_str));
+        }
+        let is_exec = |word: &String| ["exec", "x", "dlx"].contains(&word.as_str());
+        if arguments.first().is_some_and(is_exec) {
+            let inner = behind_options(&arguments[1..], "pc");
+            if !inner.is_empty() {
+                self.invoke(inner.to_vec(), true);
+            }
         }
     }
 

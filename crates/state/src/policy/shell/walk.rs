@@ -46,6 +46,8 @@ pub(super) struct Walker<'a> {
     /// How far we are from the plain sequence of the line.
     aside: usize,
     depth: usize,
+    /// How many substitutions we are in: what is printed there becomes words of a command.
+    pub(super) substitutions: usize,
     pub(super) input: Input,
 }
 
@@ -60,6 +62,7 @@ impl<'a> Walker<'a> {
             functions: Vec::new(),
             aside: 0,
             depth: 0,
+            substitutions: 0,
             input: Input::Inherited,
         }
     }

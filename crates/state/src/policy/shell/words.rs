@@ -73,11 +73,11 @@ impl Walker<'_> {
                 text.push_str(&value);
             }
             WordPiece::CommandSubstitution(script) => {
-                self.nested_script(script);
+                self.substitution(script);
                 text.push(ANY);
             }
             WordPiece::BackquotedCommandSubstitution(script) => {
-                self.nested_script(&script.replace("\\`", "`"));
+                self.substitution(&script.replace("\\`", "`"));
                 text.push(ANY);
             }
             WordPiece::EscapeSequence(escaped) => {
@@ -89,6 +89,12 @@ impl Walker<'_> {
                 text.push(STAR);
             }
         }
+    }
+
+    fn substitution(&mut self, script: &str) {
+        self.substitutions += 1;
+        self.nested_script(script);
+        self.substitutions -= 1;
     }
 
     /// Evaluating `a[$(x)]` runs x, so an index or a substitution inside makes the expression code.
