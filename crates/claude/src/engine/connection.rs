@@ -7,6 +7,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
@@ -103,6 +104,8 @@ impl Shared {
             // A waiter that gave up does not need to know.
             let _ = waiter.send(Err(Arc::clone(&end)));
         }
+        // The reader may have begun to serve one in the moment of the exit.
+        self.calls.cancel_all();
         self.inbox.close();
     }
 }
@@ -173,10 +176,15 @@ impl Connection {
             writer.abort();
             let mut wanted = supervised.ending.clone();
             let mut reader = AbortOnDropHandle::new(reader);
+            let unwanted = wanted.wait_for(|ending| *ending >= Ending::Dropped);
             tokio::select! {
                 _ = &mut reader => {}
                 // Nobody is left to read what is left.
-                _ = wanted.wait_for(|ending| *ending >= Ending::Dropped) => {}
+                () = unwanted.map(drop) => {
+                    reader.abort();
+                    // Until it has stopped it may still begin to serve a request.
+                    let _ = (&mut reader).await;
+                }
             }
             supervised.finish();
         });

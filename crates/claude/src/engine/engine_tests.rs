@@ -1,6 +1,6 @@
 //! The engine against a scripted peer: frames in, lines out, no process and no clock of the machine.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -138,6 +138,53 @@ async fn a_cancelled_request_is_not_answered_and_the_next_one_is() {
         .await;
     peer.print(request("p2", "quick")).await;
     assert_eq!(peer.reads().await["response"]["request_id"], "p2");
+}
+
+/// Takes down what it is asked and never answers.
+#[derive(Clone, Default)]
+struct Silent(Arc<Mutex<Vec<CancellationToken>>>);
+
+impl Responder for Silent {
+    fn respond(
+        &self,
+        _: Line,
+        _: String,
+        cancelled: CancellationToken,
+    ) -> BoxFuture<'static, Result<Box<RawValue>, CallError>> {
+        self.0.lock().expect("no panic").push(cancelled);
+        std::future::pending().boxed()
+    }
+}
+
+#[tokio::test]
+async fn what_is_asked_of_us_is_withdrawn_when_the_process_ends() {
+    let silent = Silent::default();
+    let (connection, mut peer) = connect(silent.clone(), ConnectionConfig::default());
+    peer.print(request("p1", "can_use_tool")).await;
+    peer.print(json!({"type": "assistant"})).await;
+    connection.take().await.expect("the request was read first");
+    peer.exit(Exit::Signal(9));
+    assert_eq!(connection.take().await, None);
+    let asked = silent.0.lock().expect("no panic").clone();
+    assert!(asked.iter().all(CancellationToken::is_cancelled));
+    assert_eq!(asked.len(), 1);
+}
+
+#[tokio::test]
+async fn a_request_that_a_dead_process_left_behind_is_not_served() {
+    let silent = Silent::default();
+    let (connection, mut peer) = connect(silent.clone(), ConnectionConfig::default());
+    let prints = peer.prints.clone().expect("the peer still prints");
+    peer.exit(Exit::Signal(9));
+    connection.ended().await;
+    let left = Frame::Line(request("p1", "can_use_tool").to_string().into());
+    prints.send(left).await.expect("the reader lives");
+    drop(prints);
+    assert_eq!(connection.take().await, None);
+    assert!(
+        silent.0.lock().expect("no panic").is_empty(),
+        "a person was asked in vain"
+    );
 }
 
 #[tokio::test(start_paused = true)]

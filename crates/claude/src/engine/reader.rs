@@ -105,6 +105,10 @@ fn is_for_caller(kind: &str) -> bool {
 }
 
 fn serve(shared: &Arc<Shared>, line: Line, request_id: String) {
+    // A request found in what a dead process left behind has nobody to be answered to.
+    if shared.is_process_gone() {
+        return;
+    }
     let call = shared.calls.begin(&*shared.responder, line, request_id);
     let outgoing = shared.outgoing.clone();
     shared.tasks.spawn(async move {
