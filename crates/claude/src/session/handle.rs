@@ -18,7 +18,7 @@ use super::duties;
 use super::quiet::{Quiet, Seen, Verdict};
 use super::respond::Callbacks;
 use crate::engine::{Connection, ControlError, End, SendError};
-use crate::line::Line;
+use crate::line::{Envelope, Line};
 use crate::mcp::OutboundMessage;
 use crate::options::Options;
 use crate::wire::control::{Call, Initialize, InitializeResult, Request};
@@ -122,10 +122,10 @@ impl Handle {
 
     /// Sends one line of JSON as it is; for what this crate has no name for.
     ///
-    /// The CLI exits over a line that is not JSON, so that is refused here.
+    /// The CLI exits over a line that is not a JSON object, so that is refused here.
     pub async fn send_raw(&self, line: impl Into<Line>) -> Result<(), SendError> {
         let line = line.into();
-        serde_json::from_str::<serde::de::IgnoredAny>(line.as_str()).map_err(SendError::Encode)?;
+        Envelope::peek(&line).map_err(SendError::Encode)?;
         // A line feed inside is white space to JSON and two broken lines to the CLI.
         let line = if line.as_str().contains('\n') {
             Line::from(line.as_str().replace('\n', " "))

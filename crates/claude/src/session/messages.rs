@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::handle::Handle;
 use super::observe;
-use crate::engine::{End, Item};
+use crate::engine::{ControlError, End, Item};
 use crate::framing::Frame;
 use crate::transport::Exit;
 use crate::wire::{Body, Message, SystemMessage};
@@ -22,6 +22,9 @@ pub enum StreamError {
     /// The caller's abort token fired.
     #[error("the conversation was aborted")]
     Aborted,
+    /// The CLI refused our introduction or did not answer it in time; it was ended before it got any prompt.
+    #[error("the CLI started but did not become ready")]
+    NotReady(#[source] Arc<ControlError>),
 }
 
 /// Reads the messages of one conversation.
@@ -91,6 +94,13 @@ impl Messages {
         }
         self.handle.observe(observe::seen(&message));
         message
+    }
+
+    /// Ends a process that did not become ready; nothing comes after this.
+    pub(super) fn give_up(&mut self, error: Arc<ControlError>) -> StreamError {
+        self.finished = true;
+        self.handle.connection().abort();
+        StreamError::NotReady(error)
     }
 
     /// Why the messages ended, if nobody asked for it.

@@ -18,6 +18,7 @@ pub(super) fn seen(message: &Message) -> Seen {
             };
             Seen::Result {
                 queued: queued.unwrap_or_default(),
+                answered: result.user_message_uuids().to_vec(),
             }
         }
         Body::System(system) => seen_system(system),
@@ -32,6 +33,12 @@ pub(super) fn seen(message: &Message) -> Seen {
 fn seen_system(system: &SystemMessage) -> Seen {
     match system {
         SystemMessage::Init(_) => Seen::TurnStarted,
+        // Watchers and housekeeping may never end; nobody waits for them.
+        SystemMessage::TaskStarted(task)
+            if task.ambient == Some(true) || task.skip_transcript == Some(true) =>
+        {
+            Seen::Other
+        }
         SystemMessage::TaskStarted(task) => Seen::TaskStarted(task.task_id.clone()),
         SystemMessage::TaskNotification(task) => Seen::TaskEnded(task.task_id.clone()),
         SystemMessage::TaskUpdated(task) if is_over(task.patch.status.as_ref()) => {
@@ -41,6 +48,7 @@ fn seen_system(system: &SystemMessage) -> Seen {
             changed
                 .tasks
                 .iter()
+                .filter(|task| task.ambient != Some(true))
                 .map(|task| task.task_id.clone())
                 .collect(),
         ),

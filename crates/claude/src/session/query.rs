@@ -7,6 +7,7 @@
 use std::fmt;
 use std::ops::Deref;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use futures_util::stream::{BoxStream, unfold};
@@ -18,6 +19,7 @@ use super::handle::Handle;
 use super::messages::{Messages, StreamError};
 use super::quiet::{SETTLE, Verdict};
 use super::start::{self, StartError};
+use crate::engine::ControlError;
 use crate::options::Options;
 use crate::wire::{Message, UserMessage};
 
@@ -83,12 +85,11 @@ pub struct Query {
 
 impl Query {
     pub(super) fn run(handle: Handle, prompt: Prompt) -> Self {
-        let (feeding, fed) = watch::channel(false);
+        let (feeding, fed) = watch::channel(Feeding::UnderWay);
         let feeder = handle.clone();
         // Until the prompts are used up the input stays open, whatever the machine says.
         let feeder = handle.connection().spawn(async move {
-            feed(&feeder, prompt).await;
-            feeding.send_replace(true);
+            feeding.send_replace(feed(&feeder, prompt).await);
         });
         let run = Run {
             messages: Messages::new(handle.clone()),
@@ -109,7 +110,29 @@ impl Query {
     }
 }
 
-async fn feed(handle: &Handle, prompt: Prompt) {
+/// How far the prompts have got.
+#[derive(Debug, Clone)]
+enum Feeding {
+    /// There may be more.
+    UnderWay,
+    /// There are no more.
+    Over,
+    /// None was sent.
+    NotReady(Arc<ControlError>),
+}
+
+/// Sends the prompts once the CLI has taken our introduction: without it no hook would guard what they start.
+async fn feed(handle: &Handle, prompt: Prompt) -> Feeding {
+    match handle
+        .ready()
+        .await
+        .map_err(|error| (is_end(&error), error))
+    {
+        Ok(_) => {}
+        // The stream of messages ends with the reason.
+        Err((true, _)) => return Feeding::Over,
+        Err((false, error)) => return Feeding::NotReady(error),
+    }
     let mut messages = match prompt {
         Prompt::Message(message) => futures_util::stream::once(async { *message }).boxed(),
         Prompt::Messages(messages) => messages,
@@ -118,9 +141,15 @@ async fn feed(handle: &Handle, prompt: Prompt) {
         if let Err(error) = handle.send(message).await {
             // The stream of messages ends with the reason.
             tracing::debug!(%error, "stopped feeding prompts");
-            return;
+            break;
         }
     }
+    Feeding::Over
+}
+
+/// Whether it only says that the CLI is gone.
+fn is_end(error: &ControlError) -> bool {
+    matches!(error, ControlError::Ended { .. } | ControlError::Send(_))
 }
 
 impl Stream for Query {
@@ -150,31 +179,36 @@ impl fmt::Debug for Query {
 /// The state behind the stream.
 struct Run {
     messages: Messages,
-    fed: watch::Receiver<bool>,
+    fed: watch::Receiver<Feeding>,
     input_open: bool,
 }
 
 impl Run {
     async fn next(&mut self) -> Option<Result<Message, StreamError>> {
         while self.input_open {
-            let fed = *self.fed.borrow_and_update();
-            let wait = match self.messages.handle().verdict() {
-                Verdict::Quiet if fed => {
+            let feeding = self.fed.borrow_and_update().clone();
+            let wait = match (feeding, self.messages.handle().verdict()) {
+                (Feeding::NotReady(error), _) => {
+                    self.input_open = false;
+                    return Some(Err(self.messages.give_up(error)));
+                }
+                (Feeding::Over, Verdict::Quiet) => {
                     self.end_input().await;
                     break;
                 }
-                Verdict::Settling if fed => {
+                (Feeding::Over, Verdict::Settling) => {
                     tokio::time::sleep(SETTLE).map(|()| Woken::Settled).boxed()
                 }
-                Verdict::Quiet | Verdict::Settling | Verdict::Busy => {
-                    wait_for(self.fed.clone(), fed).boxed()
-                }
+                (Feeding::Over, Verdict::Busy) => std::future::pending().boxed(),
+                (Feeding::UnderWay, _) => change(self.fed.clone()).boxed(),
             };
             tokio::select! {
                 biased;
                 message = self.messages.next() => return message,
                 woken = wait => {
-                    if woken == Woken::Settled {
+                    // A message that was sent meanwhile makes it busy again.
+                    let settled = self.messages.handle().verdict() == Verdict::Settling;
+                    if woken == Woken::Settled && settled {
                         self.end_input().await;
                     }
                 }
@@ -193,13 +227,13 @@ impl Run {
 enum Woken {
     /// Nothing was printed for a while.
     Settled,
-    /// The prompts are used up; look again.
+    /// The prompts have got further; look again.
     Fed,
 }
 
-/// Waits until the prompts are used up; for ever if they are.
-async fn wait_for(mut fed: watch::Receiver<bool>, already: bool) -> Woken {
-    if already || fed.wait_for(|fed| *fed).await.is_err() {
+/// Waits until the prompts have got further than when the receiver was last looked at.
+async fn change(mut fed: watch::Receiver<Feeding>) -> Woken {
+    if fed.changed().await.is_err() {
         return std::future::pending().await;
     }
     Woken::Fed

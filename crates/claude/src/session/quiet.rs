@@ -24,6 +24,8 @@ pub(crate) enum Seen {
     Result {
         /// What the CLI says is still queued.
         queued: u64,
+        /// The messages it says the turn has answered; an older CLI names none.
+        answered: Vec<String>,
     },
     /// A task, in the background or not, began.
     TaskStarted(String),
@@ -52,9 +54,15 @@ pub(crate) enum Verdict {
 
 /// The facts.
 #[derive(Debug, Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one fact by itself; the verdict is derived from all"
+)]
 pub(crate) struct Quiet {
     /// A message was sent and no turn has ended since.
     unanswered: bool,
+    /// No turn has begun since the last message, nor named it: the CLI may not even have read it.
+    unread: bool,
     turn_open: bool,
     queued: u64,
     tasks: BTreeSet<String>,
@@ -78,6 +86,7 @@ impl Quiet {
         self.recent.truncate(RECENT - 1);
         self.recent.push_front(uuid.to_owned());
         self.unanswered = true;
+        self.unread = true;
         self.sent += 1;
         if self.idle.is_some() {
             self.idle = Some(false);
@@ -87,10 +96,17 @@ impl Quiet {
     /// The CLI printed something.
     pub(crate) fn observe(&mut self, seen: Seen) {
         match seen {
-            Seen::TurnStarted => self.turn_open = true,
-            Seen::Result { queued } => {
+            Seen::TurnStarted => {
+                self.turn_open = true;
+                self.unread = false;
+            }
+            Seen::Result { queued, answered } => {
                 self.turn_open = false;
                 self.unanswered = false;
+                self.unread &= !self
+                    .recent
+                    .front()
+                    .is_some_and(|last| answered.contains(last));
                 self.queued = queued;
             }
             Seen::TaskStarted(id) => {
@@ -118,6 +134,8 @@ impl Quiet {
         match self.idle {
             Some(false) => Verdict::Busy,
             None if self.sent > 1 || self.had_tasks => Verdict::Settling,
+            // It may have been idle before it read the last message.
+            Some(true) if self.unread => Verdict::Settling,
             Some(true) | None => Verdict::Quiet,
         }
     }
@@ -142,7 +160,10 @@ mod tests {
         id.to_owned()
     }
 
-    const RESULT: Seen = Seen::Result { queued: 0 };
+    const RESULT: Seen = Seen::Result {
+        queued: 0,
+        answered: Vec::new(),
+    };
     use Verdict::{Busy, Quiet as Over, Settling};
 
     #[test]
@@ -206,7 +227,10 @@ mod tests {
         assert_eq!(
             verdicts([
                 Seen::TurnStarted,
-                Seen::Result { queued: 1 },
+                Seen::Result {
+                    queued: 1,
+                    answered: Vec::new()
+                },
                 Seen::TurnStarted,
                 RESULT
             ]),
@@ -235,5 +259,22 @@ mod tests {
         }
         quiet.sent("same");
         assert_eq!(quiet.verdict(), Over);
+    }
+
+    #[test]
+    fn an_idle_cli_may_not_have_read_the_last_message_yet() {
+        for (answered, expected) in [(vec![], Settling), (vec![task("m2")], Over)] {
+            let mut quiet = Quiet::default();
+            quiet.sent("m1");
+            quiet.observe(Seen::TurnStarted);
+            // It goes out while the end of the turn is on its way to us.
+            quiet.sent("m2");
+            quiet.observe(Seen::Result {
+                queued: 0,
+                answered,
+            });
+            quiet.observe(Seen::StateIdle);
+            assert_eq!(quiet.verdict(), expected);
+        }
     }
 }

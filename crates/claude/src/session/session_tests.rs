@@ -67,7 +67,10 @@ async fn ends(query: &mut Query, peer: &mut Peer) {
         assert!(peer.input_ended().await, "something was sent instead");
         peer.exit(Exit::Code(0));
     };
-    let (rest, ()) = tokio::join!(query.next(), exit);
+    let both = async { tokio::join!(query.next(), exit) };
+    // The clock is paused, so this passes at once when nothing else can happen.
+    let ended = tokio::time::timeout(std::time::Duration::from_hours(1), both).await;
+    let (rest, ()) = ended.expect("the query goes on for ever");
     assert!(rest.is_none());
 }
 
@@ -82,6 +85,19 @@ async fn a_message_carries_a_uuid_and_the_caller_learns_it() {
         json!({"role": "user", "content": [{"type": "text", "text": "hello"}]})
     );
     assert_eq!(line["client_composed"], true);
+}
+
+#[tokio::test]
+async fn a_raw_line_that_would_end_the_cli_is_refused() {
+    let (session, mut peer) = session(Options::new()).await;
+    for line in ["null", "[1]", " ", "{\"type\":"] {
+        assert!(session.send_raw(line).await.is_err(), "{line}");
+    }
+    session
+        .send_raw("{\"type\":\n\"keep_alive\"}")
+        .await
+        .expect("sent");
+    assert_eq!(peer.reads().await, json!({"type": "keep_alive"}));
 }
 
 #[tokio::test]
@@ -284,6 +300,78 @@ async fn prompts_that_come_later_keep_the_input_open() {
     assert!(waited.is_err(), "the query ended before its prompts did");
     drop(prompts);
     ends(&mut query, &mut peer).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_sent_while_a_query_settles_keeps_the_input_open() {
+    let (mut query, mut peer) = running("hi").await;
+    peer.reads().await;
+    for line in [
+        init(),
+        system("task_started", json!({"task_id": "b1", "description": "d"})),
+        system(
+            "task_notification",
+            json!({"task_id": "b1", "status": "completed"}),
+        ),
+        result("one"),
+    ] {
+        peer.print(line).await;
+        next_kind(&mut query).await;
+    }
+    let handle = query.handle().clone();
+    let inject = async {
+        tokio::time::sleep(quiet::SETTLE / 2).await;
+        handle.send("and this").await.expect("sent");
+        peer.reads().await;
+    };
+    let hour = std::time::Duration::from_hours(1);
+    let (waited, ()) = tokio::join!(tokio::time::timeout(hour, query.next()), inject);
+    assert!(waited.is_err(), "the query ended");
+    assert!(!peer.input_has_ended());
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_are_no_work_do_not_keep_a_query_open() {
+    let (mut query, mut peer) = running("hi").await;
+    peer.reads().await;
+    let watcher = json!({"task_id": "w", "description": "d", "ambient": true});
+    for line in [
+        init(),
+        system("background_tasks_changed", json!({"tasks": [watcher]})),
+        system("task_started", watcher.clone()),
+        result("one"),
+    ] {
+        peer.print(line).await;
+        next_kind(&mut query).await;
+    }
+    ends(&mut query, &mut peer).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_query_whose_introduction_fails_sends_no_prompt_and_says_why() {
+    let refusal = "the CLI refused `initialize`: no such agent";
+    let silence = "the CLI did not answer `initialize` within 60s";
+    for expected in [refusal, silence] {
+        let (link, mut peer) = Peer::link();
+        let mut query = Query::run(connect(link, &Options::new()), "hi".into());
+        let asked = peer.reads().await;
+        if expected == refusal {
+            let response = json!({"subtype": "error", "request_id": asked["request_id"], "error": "no such agent"});
+            peer.print(json!({"type": "control_response", "response": response}))
+                .await;
+        }
+        let Some(Err(StreamError::NotReady(reason))) = query.next().await else {
+            panic!("no reason")
+        };
+        assert_eq!(reason.to_string(), expected);
+        assert!(query.next().await.is_none());
+        assert!(peer.stops.recv().await.is_some(), "the process lives on");
+        peer.exit(Exit::Code(143));
+        if expected == silence {
+            assert_eq!(peer.reads().await["type"], "control_cancel_request");
+        }
+        assert!(peer.input_ended().await, "a prompt was sent");
+    }
 }
 
 #[tokio::test(start_paused = true)]
