@@ -94,11 +94,29 @@ pub fn spawn(command: std::process::Command, config: PipesConfig) -> io::Result<
 
 async fn read_stderr(mut stderr: ChildStderr, tail: StderrTail, callback: Option<StderrCallback>) {
     let mut chunk = [0; 4096];
+    let mut text = Vec::new();
     while let Ok(length @ 1..) = stderr.read(&mut chunk).await {
         tail.push(&chunk[..length]);
         if let Some(callback) = &callback {
-            callback(&String::from_utf8_lossy(&chunk[..length]));
+            text.extend_from_slice(&chunk[..length]);
+            // The rest of a character that was cut comes with the next piece.
+            let rest = text.split_off(text.len() - cut_character(&text));
+            callback(&String::from_utf8_lossy(&text));
+            text = rest;
         }
+    }
+    if let Some(callback) = callback.filter(|_| !text.is_empty()) {
+        callback(&String::from_utf8_lossy(&text));
+    }
+}
+
+/// How many bytes at the end are the beginning of a UTF-8 character.
+fn cut_character(bytes: &[u8]) -> usize {
+    let last = bytes.iter().rev().take(3);
+    let start = last.enumerate().find(|(_, byte)| **byte & 0xC0 != 0x80);
+    match start {
+        Some((behind, first)) if first.leading_ones() as usize > behind + 1 => behind + 1,
+        Some(_) | None => 0,
     }
 }
 

@@ -61,6 +61,33 @@ async fn the_exit_comes_with_code_and_last_words() {
 }
 
 #[tokio::test]
+async fn a_character_of_standard_error_is_never_cut_in_two() {
+    let seen = Arc::new(std::sync::Mutex::new(String::new()));
+    let sink = Arc::clone(&seen);
+    let config = PipesConfig {
+        stderr: Some(Arc::new(move |text| {
+            sink.lock().expect("no panic").push_str(text);
+        })),
+        ..PipesConfig::default()
+    };
+    let mut command = std::process::Command::new("/bin/sh");
+    // More than is read at once, so that a character stands across the edge of a piece.
+    command.args([
+        "-c",
+        "printf '%05000d' 0 | sed 's/0/\u{e9}\u{1f980}/g; s/^/x/' >&2; printf '\\303' >&2",
+    ]);
+    let mut link = spawn(command, config).expect("a shell");
+    link.process.wait().await;
+    let seen = seen.lock().expect("no panic");
+    assert!(
+        *seen == format!("x{}\u{fffd}", "\u{e9}\u{1f980}".repeat(5000)),
+        "{} bytes with {} broken characters",
+        seen.len(),
+        seen.matches('\u{fffd}').count()
+    );
+}
+
+#[tokio::test]
 async fn a_line_larger_than_the_pipe_goes_through_whole() {
     let Link {
         mut source,
