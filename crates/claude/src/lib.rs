@@ -80,6 +80,7 @@
 //! | what can be decided before the start | [`options`] |
 //! | the messages and their fields | [`wire`] |
 //! | MCP servers, `.mcp.json`, tools in this process | [`mcp`] |
+//! | the conversations the CLI has kept on disk | [`saved`] |
 //! | another way to reach the process than child pipes | [`transport`] |
 //! | raw lines and damage, without any of the above | [`framing`], [`mod@line`] |
 //!

@@ -20,6 +20,8 @@ pub struct Introduced {
     pub pending_permission_requests: Vec<ControlRequest>,
     /// Dialogs that nobody has answered yet.
     pub pending_user_dialog_requests: Vec<ControlRequest>,
+    /// Questions of MCP servers that nobody has answered yet; an older CLI does not list them.
+    pub pending_elicitation_requests: Vec<ControlRequest>,
 }
 
 /// Introduces us.
@@ -34,6 +36,7 @@ pub(super) async fn initialize(
         result: payload(subtype, &answer)?,
         pending_permission_requests: answer.pending_permission_requests.unwrap_or_default(),
         pending_user_dialog_requests: answer.pending_user_dialog_requests.unwrap_or_default(),
+        pending_elicitation_requests: answer.pending_elicitation_requests.unwrap_or_default(),
     })
 }
 

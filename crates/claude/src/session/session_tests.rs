@@ -111,6 +111,30 @@ async fn the_introduction_is_kept_for_later_questions() {
 }
 
 #[tokio::test]
+async fn a_second_introduction_tells_what_waits_for_an_answer() {
+    let (session, mut peer) = session(Options::new()).await;
+    let answer = async {
+        let asked = peer.reads().await;
+        assert_eq!(asked["request"]["subtype"], "initialize");
+        let open = |id: &str| json!([{"type": "control_request", "request_id": id, "request": {"subtype": "novel"}}]);
+        let response = json!({"subtype": "success", "request_id": asked["request_id"], "response": {},
+            "pending_permission_requests": open("p"), "pending_user_dialog_requests": open("d"),
+            "pending_elicitation_requests": open("e")});
+        peer.print(json!({"type": "control_response", "response": response}))
+            .await;
+    };
+    let (introduced, ()) = tokio::join!(session.reinitialize(), answer);
+    let introduced = introduced.expect("an answer");
+    let ids = [
+        introduced.pending_permission_requests,
+        introduced.pending_user_dialog_requests,
+        introduced.pending_elicitation_requests,
+    ]
+    .map(|open| open[0].request_id.clone());
+    assert_eq!(ids, ["p", "d", "e"]);
+}
+
+#[tokio::test]
 async fn a_refused_request_says_what_the_cli_said() {
     let (session, mut peer) = session(Options::new()).await;
     let refuse = async {
