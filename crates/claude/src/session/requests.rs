@@ -91,7 +91,7 @@ impl Handle {
         .await
     }
 
-    /// Limits the tokens spent on thinking; none lifts the limit.
+    /// Limits the tokens spent on thinking; none goes back to what the session started with.
     pub async fn set_max_thinking_tokens(&self, tokens: Option<u64>) -> Asked<()> {
         self.call(SetMaxThinkingTokens::new(tokens)).await.map(drop)
     }
