@@ -10,6 +10,7 @@
 mod conversation;
 mod listen;
 mod log;
+mod order;
 mod real_cli;
 mod reply;
 mod routes;

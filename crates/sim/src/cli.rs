@@ -40,6 +40,7 @@ mod question;
 mod queue;
 mod requests;
 mod result;
+mod schema;
 mod shell;
 mod slash;
 mod state;

@@ -50,6 +50,7 @@ pub(super) type Plan = Box<dyn Iterator<Item = Emit> + Send + Sync>;
 
 /// One event in the framing of an event stream.
 pub(super) fn frame(event: &str, data: &Value) -> String {
+    let data = super::order::print(data);
     format!("event: {event}\ndata: {data}\n\n")
 }
 

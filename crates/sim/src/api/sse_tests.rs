@@ -52,7 +52,7 @@ fn a_frame_names_its_event_and_ends_with_an_empty_line() {
     );
     assert_eq!(
         text,
-        "event: message_stop\ndata: {\"text\":\"a\\nb\",\"type\":\"message_stop\"}\n\n"
+        "event: message_stop\ndata: {\"type\":\"message_stop\",\"text\":\"a\\nb\"}\n\n"
     );
 }
 

@@ -12,9 +12,15 @@ use super::turn::{AgentVoice, Turn, Voice};
 const MOST_ANSWERS: usize = 1000;
 
 impl Sim {
-    /// `Agent`. 2.1.325 always runs it behind the conversation, 2.1.197 only when asked to.
+    /// `Agent`. 2.1.325 runs it behind the conversation unless told not to, 2.1.197 only when told to.
     pub(crate) async fn use_agent(&self, turn: &Turn, call: &Call) -> Result<Output, Abort> {
-        let behind = turn.is_main() && (self.is_325() || call.input.flag("run_in_background"));
+        let told = call.input.get("run_in_background").is_some();
+        let behind = if told {
+            call.input.flag("run_in_background")
+        } else {
+            self.is_325()
+        };
+        let behind = turn.is_main() && behind;
         let prompt = call.input.text("prompt").unwrap_or_default().to_owned();
         let task = self.agent_task(turn, call, behind);
         self.start_task(&task, Some(&prompt));
@@ -49,6 +55,7 @@ impl Sim {
             tool_use_id: call.id.clone(),
             description: description.to_owned(),
             agent: Some(kind.to_owned()),
+            told: call.input.get("run_in_background").is_some(),
             behind,
             scope: if behind {
                 state.open_scope()
@@ -85,16 +92,28 @@ impl Sim {
         let (text, uses) = self.agent_answers(task, &mut turn, prompt).await?;
         let usage = self.agent_usage(&turn, uses, began);
         let took = self.now() - began;
-        self.finish_task(task, "completed", &task.description, Some(usage));
+        let newer = self.is_325();
+        let summary = if newer { &text } else { &task.description };
+        self.finish_task(task, "completed", summary, Some(usage));
         let tokens = super::usage::INPUT_TOKENS + super::usage::OUTPUT_TOKENS;
         let id = &task.id;
         let told = format!(
             "agentId: {id} (use SendMessage with to: '{id}', summary: '<5-10 word recap>' to continue this agent)\n<usage>subagent_tokens: {tokens}\ntool_uses: {uses}\nduration_ms: {took}</usage>"
         );
-        let content = vec![
-            super::model::text_block(&text),
-            super::model::text_block(&told),
-        ];
+        let content = if newer {
+            vec![super::model::text_block(&format!("{text}\n{told}"))]
+        } else {
+            vec![
+                super::model::text_block(&text),
+                super::model::text_block(&told),
+            ]
+        };
+        let none: Vec<Json> = Vec::new();
+        let tools = if uses > 0 {
+            vec![Json::from("Bash")]
+        } else {
+            none
+        };
         Ok(Output {
             content: content.into(),
             form: Form::Plain,
@@ -103,12 +122,16 @@ impl Sim {
                 "prompt" => prompt,
                 "agentId" => id,
                 "agentType" => task.kind(),
+                "toolsUsed" if newer => tools,
+                "harnessNoteCount" if newer => 0,
+                "harnessTailCount" if newer => 0,
+                "harnessSectionHash" if newer => self.with(|state| state.ids.agent()[1..].to_owned()),
                 "content" => vec![super::model::text_block(&text)],
                 "resolvedModel" => self.with(|state| state.chat.model.clone()),
                 "totalDurationMs" => took,
                 "totalTokens" => tokens,
                 "totalToolUseCount" => uses,
-                "usage" => super::usage::turn_usage(self.version(), 1),
+                "usage" => super::usage::agent_usage(self.version()),
                 "toolStats" if uses > 0 => obj! {
                     "readCount" => 0,
                     "searchCount" => 0,
@@ -118,6 +141,7 @@ impl Sim {
                     "linesRemoved" => 0,
                     "otherToolCount" => 0,
                 },
+                "canContinueAgent" if newer => true,
             },
         })
     }
@@ -130,25 +154,26 @@ impl Sim {
         prompt: &str,
     ) -> Result<(String, usize), Abort> {
         let mut cursor = Cursor::read(prompt, true);
-        let mut uses = 0;
         for _ in 0..MOST_ANSWERS {
             let said = match self.request(turn, &mut cursor).await? {
                 Reply::Answer(said) => said,
-                Reply::Refused(refusal) => return Ok((refusal.text, uses)),
+                Reply::Refused(refusal) => return Ok((refusal.text, turn.uses)),
             };
             if said.calls.is_empty() {
                 let text = said.text.unwrap_or_default();
                 self.agent_stopped(turn, &text).await?;
-                return Ok((text, uses));
+                return Ok((text, turn.uses));
             }
             for call in &said.calls {
-                uses += 1;
-                self.print_progress(task, turn, call, uses);
+                if task.behind {
+                    turn.uses += 1;
+                    self.print_progress(task, turn, &call.tool, &call.input);
+                }
                 // A sub-agent inside a sub-agent runs in the foreground, so the future must be boxed.
                 Box::pin(self.run_calls(turn, std::slice::from_ref(call))).await?;
             }
         }
-        Ok((String::new(), uses))
+        Ok((String::new(), turn.uses))
     }
 
     pub(crate) async fn agent_stopped(&self, turn: &Turn, text: &str) -> Result<(), Abort> {
@@ -170,13 +195,29 @@ impl Sim {
         Ok(())
     }
 
-    fn print_progress(&self, task: &Task, turn: &Turn, call: &Call, uses: usize) {
+    /// A sub-agent in the foreground tells of its progress before it shows the call.
+    pub(crate) fn print_progress_before(&self, turn: &mut Turn, block: &Json) {
+        let Some(tool) = block.text("name") else {
+            return;
+        };
+        let task = turn
+            .agent()
+            .filter(|agent| !agent.behind)
+            .and_then(|agent| {
+                let known = |task: &&Task| task.id == agent.agent_id;
+                self.with(|state| state.tasks.iter().find(known).cloned())
+            });
+        if let Some(task) = task {
+            turn.uses += 1;
+            let input = block.get("input").cloned().unwrap_or_default();
+            self.print_progress(&task, turn, tool, &input);
+        }
+    }
+
+    fn print_progress(&self, task: &Task, turn: &Turn, tool: &str, input: &Json) {
         let newer = self.is_325();
-        let subject = call
-            .input
-            .text("command")
-            .or_else(|| call.input.text("file_path"));
-        let doing = match (call.tool.as_str(), subject) {
+        let subject = input.text("command").or_else(|| input.text("file_path"));
+        let doing = match (tool, subject) {
             ("Bash", Some(command)) => format!("Running {command}"),
             (tool, Some(path)) => format!("{tool} {path}"),
             (tool, None) => tool.to_owned(),
@@ -189,8 +230,8 @@ impl Sim {
                 "tool_use_id" => &task.tool_use_id,
                 "description" => doing,
                 "subagent_type" => task.kind(),
-                "usage" => self.agent_usage(turn, uses, turn.started),
-                "last_tool_name" => &call.tool,
+                "usage" => self.agent_usage(turn, turn.uses, turn.started),
+                "last_tool_name" => tool,
             },
         );
     }

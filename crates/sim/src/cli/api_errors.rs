@@ -62,7 +62,7 @@ impl Sim {
         }
         turn.echo(self);
         let body = obj! {
-            "turn_id" => &turn.prompt_id,
+            "turn_id" => &turn.display_id,
             "message_id" => self.uuid(),
             "index" => 0,
             "final" => true,
@@ -150,7 +150,7 @@ impl Sim {
         let line = self
             .assistant_line(turn, &message)
             .with("error", refusal.name)
-            .with("request_id", "req_fake");
+            .with("request_id", self.with(|state| state.ids.request()));
         let line = if self.is_325() {
             line.with("is_api_error_message", true)
                 .with("api_error_status", &refusal.status)

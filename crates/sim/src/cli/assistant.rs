@@ -106,6 +106,7 @@ impl Sim {
         if last_words && turn.agent().is_some_and(|agent| !agent.behind) {
             return;
         }
+        self.print_progress_before(turn, block);
         let message = obj! {
             "id" => &stream.id,
             "type" => "message",
@@ -120,7 +121,7 @@ impl Sim {
         let meta = self.tool_use_meta(block);
         let mut line = self
             .assistant_line(turn, &message)
-            .with("request_id", "req_fake");
+            .with("request_id", &stream.request);
         if block.text("type") == Some("thinking") && self.is_325() {
             line.set("thinking_duration_ms", 0);
             line.set("thinking_display", "updates");

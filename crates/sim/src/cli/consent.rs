@@ -113,7 +113,7 @@ impl Sim {
             "tool_input" => &call.input,
             "permission_suggestions" if suggestions.is_some() => suggestions,
         };
-        self.call_hooks(turn, "PermissionRequest", &call.tool, body)
+        self.call_hooks_for(turn, "PermissionRequest", &call.tool, body, Some(&call.id))
             .await?;
         self.until_in(turn.scope, |state| state.answers.remove(&id))
             .await

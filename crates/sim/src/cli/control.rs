@@ -203,20 +203,24 @@ impl Sim {
         let name = wanted.unwrap_or(version.default_model());
         let full = version.resolve_model(name);
         let before = self.with(|state| std::mem::replace(&mut state.chat.model, full.clone()));
-        if version.is_325() {
-            return Answered::With(obj! { "model" => full });
-        }
+        let newer = version.is_325();
+        let answer = if newer {
+            Answered::With(obj! { "model" => &full })
+        } else {
+            Answered::Empty
+        };
         if before == full {
-            return Answered::Empty;
+            return answer;
         }
         let shown = if full == name {
             full
         } else {
             format!("{name} ({full})")
         };
+        let shown = if newer { format!("`{shown}`") } else { shown };
         let text = format!("<local-command-stdout>Set model to {shown}</local-command-stdout>");
         self.emit(&self.echo_line(&text.into(), None, Some(self.now())));
-        Answered::Empty
+        answer
     }
 
     fn end_session(&self) -> Answered {

@@ -73,6 +73,18 @@ impl Sim {
         subject: &str,
         body: Json,
     ) -> Result<Vec<HookReply>, Abort> {
+        self.call_hooks_for(turn, event, subject, body, None).await
+    }
+
+    /// The same about a call that the body does not name.
+    pub(crate) async fn call_hooks_for(
+        &self,
+        turn: &Turn,
+        event: &str,
+        subject: &str,
+        body: Json,
+        call: Option<&str>,
+    ) -> Result<Vec<HookReply>, Abort> {
         let matched: Vec<HookMatcher> = self.with(|state| {
             let hooks = state.hooks.iter();
             hooks
@@ -84,9 +96,11 @@ impl Sim {
         for hook in matched {
             for callback in &hook.callbacks {
                 let input = self.hook_input(turn, event, &body);
-                let tool_use_id = match (body.text("tool_use_id"), body.text("message_id")) {
+                let tool_use_id = match (call.or(body.text("tool_use_id")), body.text("message_id"))
+                {
                     (Some(id), _) => id.to_owned(),
                     (None, Some(id)) => format!("{id}-0"),
+                    (None, None) if event == "PostToolBatch" => format!("hook-{}", self.uuid()),
                     (None, None) => self.uuid(),
                 };
                 let request = obj! {

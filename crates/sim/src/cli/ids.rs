@@ -59,6 +59,11 @@ impl Ids {
         format!("toolu_{}", self.digits(HEX, 20))
     }
 
+    /// `req_…`, as the Messages API names requests.
+    pub(crate) fn request(&mut self) -> String {
+        format!("req_{}", self.digits(HEX, 20))
+    }
+
     /// The id of a background command.
     pub(crate) fn shell_task(&mut self) -> String {
         format!("b{}", self.digits(BASE36, 8))

@@ -34,8 +34,12 @@ pub(crate) fn read(version: Version, bytes: &[u8]) -> Result<Line, Fatal> {
         return Ok(Line::Ignored);
     }
     let Ok(line) = Json::parse(text) else {
+        let inside = text.trim_start().strip_prefix('{').map(str::trim_start);
+        let unnamed = inside.is_some_and(|rest| !rest.starts_with('"'));
         let why = if blank {
             "SyntaxError: JSON Parse error: Unexpected EOF"
+        } else if unnamed {
+            "SyntaxError: JSON Parse error: Expected '}'"
         } else {
             "SyntaxError: JSON Parse error: Property name must be a string literal"
         };

@@ -63,12 +63,21 @@ impl Sim {
             .filter_map(Json::as_text)
             .map(str::to_owned)
             .collect();
+        // Servers that only `initialize` names are not waited for; the newer CLI greets them first.
+        if !named.is_empty() && !self.is_325() {
+            self.answer_initialize(id, again);
+            self.with(|state| state.initializing -= 1);
+            self.connect_servers(&named);
+            return;
+        }
         self.connect_servers(&named);
+        let waits = named.is_empty();
         let (sim, id) = (self.clone(), id.cloned());
         self.spawn(async move {
             sim.until(|state| {
-                let greeted =
-                    |server: &super::mcp::McpServer| server.greeted || server.is_settled();
+                let greeted = |server: &super::mcp::McpServer| {
+                    !waits || server.greeted || server.is_settled()
+                };
                 state.mcp.iter().all(greeted).then_some(())
             })
             .await;
@@ -89,7 +98,13 @@ impl Sim {
                 format!("{}/.claude/output-styles", env.home),
             );
             body.set("current_permission_mode", mode);
-            body.set("session_state", if busy { "running" } else { "idle" });
+            let asking = self.with(|state| state.pending.iter().any(super::state::Pending::is_ask));
+            let doing = match (busy, asking) {
+                (true, true) => "requires_action",
+                (true, false) => "running",
+                (false, _) => "idle",
+            };
+            body.set("session_state", doing);
             // The process id stands between the account and the version.
             let hooked = self.with(|state| !state.hooks.is_empty());
             let mut fields = Vec::new();
@@ -107,13 +122,11 @@ impl Sim {
             body.set("pid", env.pid);
         }
         let pending: Vec<Json> = self.with(|state| {
-            let asks = state.pending.iter().map(|pending| pending.line.clone());
-            let is_ask = |line: &Json| {
-                line.at(&["request", "subtype"]).and_then(Json::as_text) == Some("can_use_tool")
-            };
-            asks.filter(is_ask).collect()
+            let asks = state.pending.iter().filter(|pending| pending.is_ask());
+            asks.map(|pending| pending.line.clone()).collect()
         });
-        let listed = newer || again;
+        let begun = self.with(|state| state.work.turn.is_some() || state.totals.results > 0);
+        let listed = newer || again || begun;
         let none: Vec<Json> = Vec::new();
         self.emit(&obj! {
             "type" => "control_response",
@@ -125,6 +138,9 @@ impl Sim {
                 "pending_user_dialog_requests" if listed => none,
             },
         });
+        if begun {
+            self.print_tasks();
+        }
     }
 
     /// Answers a request that changes nothing.
@@ -222,7 +238,7 @@ impl Sim {
             "sources" => none,
             "applied" => obj! {
                 "model" => model,
-                "effort" => newer.then_some("medium"),
+                "effort" => self.version().effort(),
                 "advisor" if newer => Json::Null,
                 "ultracode" => false,
                 "ultracodeRequested" if newer => false,

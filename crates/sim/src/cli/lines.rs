@@ -51,9 +51,13 @@ impl Sim {
             "status" if line.get("permissionMode").is_some() => false,
             "status" => newer || line.text("status") != Some("requesting"),
             "api_retry" => true,
-            "thinking_tokens" => newer,
+            "notification" | "thinking_tokens" => newer,
             "task_notification" => {
-                !newer && line.text("status") == Some("completed") && line.get("usage").is_none()
+                // A sub-agent in the foreground has no file for its output.
+                let behind = line
+                    .text("output_file")
+                    .is_some_and(|file| !file.is_empty());
+                !newer && line.text("status") == Some("completed") && behind
             }
             _ => false,
         }
@@ -139,7 +143,10 @@ fn init_line(state: &mut State) -> Json {
     let servers: Vec<Json> = state
         .mcp
         .iter()
-        .map(|server| obj! { "name" => &server.name, "status" => server.status() })
+        .map(|server| {
+            let named = state.setup.version.is_325() && server.is_in_process();
+            obj! { "name" => &server.name, "status" => server.status(), "source" if named => "sdk" }
+        })
         .collect();
     let env = &setup.env;
     let memory = format!("{}/memory/", super::store::project_dir(env));

@@ -70,7 +70,11 @@ impl Machine {
             }),
             Err(OpenError::Loud(text)) => {
                 let id = machine.sim.uuid();
-                machine.sim.with(|state| state.chat.id = id);
+                machine.sim.with(|state| {
+                    let wanted = state.setup.args.session.resume.clone();
+                    let wanted = wanted.filter(|id| uuid::Uuid::parse_str(id).is_ok());
+                    state.chat.id = wanted.unwrap_or(id);
+                });
                 machine.sim.print_start_failure(&text);
                 machine
                     .sim
@@ -246,6 +250,17 @@ fn fresh_state(setup: Setup, disk: Box<dyn Disk>, now: u64) -> State {
     }
 }
 
+/// The newer CLI goes on counting where the last process ended; the older one forgets that its model has a long memory.
+fn resume_model(state: &mut State, requests: u64) {
+    let version = state.setup.version;
+    let model = state.chat.model.clone();
+    if version.is_325() {
+        state.totals.restore(version, &model, requests);
+    } else if state.setup.args.model.is_none() {
+        state.chat.model = model.replace("[1m]", "");
+    }
+}
+
 /// Puts a prompt that never got an answer back into the queue.
 fn requeue_interrupted(state: &mut State, entries: &[Json]) {
     let last = entries
@@ -274,7 +289,12 @@ impl Sim {
             let answers = entries
                 .iter()
                 .filter(|entry| entry.text("type") == Some("assistant"));
-            state.chat.answers = answers.count();
+            state.chat.answers = answers.clone().count();
+            if state.chat.answers > 0 {
+                let ids = answers.filter_map(|entry| entry.at(&["message", "id"])?.as_text());
+                let ids: std::collections::BTreeSet<&str> = ids.collect();
+                resume_model(state, ids.len() as u64);
+            }
             let uuids = entries
                 .iter()
                 .filter_map(|entry| entry.text("uuid"))

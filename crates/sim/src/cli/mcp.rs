@@ -252,7 +252,7 @@ impl Sim {
         };
         let content = response
             .at(&["result", "content"])
-            .cloned()
+            .map(super::schema::ordered_blocks)
             .unwrap_or_default();
         if let Some(text) = response.at(&["error", "message"]).and_then(Json::as_text) {
             return Ok(Output::failed(text));

@@ -36,6 +36,8 @@ pub(crate) struct Stream<'a> {
     gate: Option<&'a Gate>,
     /// The message's id.
     pub(crate) id: String,
+    /// The request's id.
+    pub(crate) request: String,
     /// The model that speaks.
     pub(crate) model: String,
     /// The block that is on its way.
@@ -128,6 +130,7 @@ impl Sim {
             answer,
             gate,
             id: state.ids.message(),
+            request: state.ids.request(),
             model: state.chat.model.replace("[1m]", ""),
             index: 0,
         })
@@ -163,10 +166,11 @@ impl Sim {
         }
         for call in &answer.calls {
             let id = self.with(|state| state.ids.tool_use());
+            let given = Json::parse(call.input.as_str()).unwrap_or_else(|_| Json::empty());
             let call = Call {
                 id,
                 tool: call.name.clone(),
-                input: Json::parse(call.input.as_str()).unwrap_or_else(|_| Json::empty()),
+                input: super::schema::ordered(&call.name, given),
             };
             self.stream_call(turn, &stream, &call);
             stream.index += 1;
@@ -180,6 +184,9 @@ impl Sim {
     fn as_run(&self, mut call: Call) -> Call {
         if call.tool == "Edit" && call.input.get("replace_all").is_none() {
             call.input.set("replace_all", false);
+        }
+        if call.tool == "AskUserQuestion" {
+            call.input = super::schema::ordered_questions(call.input);
         }
         if call.tool == "ExitPlanMode" && self.is_325() {
             call.input = Json::empty();
@@ -280,7 +287,7 @@ impl Sim {
         }
         if turn.is_main() {
             let body = obj! {
-                "turn_id" => &turn.prompt_id,
+                "turn_id" => &turn.display_id,
                 "message_id" => self.uuid(),
                 "index" => 0,
                 "final" => true,

@@ -158,7 +158,9 @@ impl Sim {
                 unasked: "This tool requires user interaction".to_owned(),
             });
         }
-        if mode == "bypassPermissions" {
+        // In the older CLI a plan keeps nothing from running once permissions may be bypassed.
+        let planned = mode == "plan" && self.setup().args.permissions.may_bypass && !self.is_325();
+        if mode == "bypassPermissions" || planned {
             return Verdict::Allow(note("mode"));
         }
         if any(&rules.allow, tool, input) {

@@ -53,8 +53,9 @@ impl Sim {
         let told = if newer {
             "User has approved exiting plan mode. You can now proceed.".to_owned()
         } else {
+            let plan = plan.unwrap_or_default();
             format!(
-                "User has approved your plan. You can now start coding. Start with updating your todo list if applicable\n\nYour plan has been saved to: {file}"
+                "User has approved your plan. You can now start coding. Start with updating your todo list if applicable\n\nYour plan has been saved to: {file}\nYou can refer back to it if needed during implementation.\n\n## Approved Plan (edited by user):\n{plan}"
             )
         };
         Output {
@@ -64,7 +65,7 @@ impl Sim {
                 "plan" => plan.filter(|_| !newer),
                 "isAgent" => false,
                 "filePath" => file,
-                "planWasEdited" if !newer => false,
+                "planWasEdited" if !newer => true,
             },
         }
     }

@@ -173,7 +173,7 @@ impl Sim {
         if let Some(uuid) = &uuid {
             let fresh = self.with(|state| state.chat.seen.insert(uuid.clone()));
             if !fresh {
-                self.refuse_duplicate(&content, uuid);
+                self.refuse_duplicate(line, &content, uuid);
                 return;
             }
         }
@@ -205,9 +205,13 @@ impl Sim {
     }
 
     /// A message that was taken before is echoed and otherwise ignored.
-    fn refuse_duplicate(&self, content: &Json, uuid: &String) {
+    fn refuse_duplicate(&self, line: &Json, content: &Json, uuid: &String) {
         if self.setup().args.replay {
-            self.emit(&self.echo_line(content, Some(uuid), None));
+            let mut echo = self.echo_line(content, Some(uuid), None);
+            if let Some(message) = line.get("message") {
+                echo.set("message", message);
+            }
+            self.emit(&echo);
         }
         let (from_disk, running) = self.with(|state| {
             (

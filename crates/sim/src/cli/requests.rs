@@ -119,7 +119,7 @@ impl Sim {
         } else {
             // An error is not echoed; a success is, so that whoever reads the output knows the answer too.
             if self.setup().args.replay {
-                self.emit(line);
+                self.echo_answer(line);
             }
             Answer::Success(response.get("response").cloned().unwrap_or_default())
         };
@@ -132,6 +132,24 @@ impl Sim {
             state.effects.push(Effect::Fact("answer", fact));
             state.answers.insert(id, answer);
         });
+    }
+
+    /// The older CLI greets a server on before it echoes the server's greeting.
+    fn echo_answer(&self, line: &Json) {
+        let greeting = line.at(&[
+            "response",
+            "response",
+            "mcp_response",
+            "result",
+            "serverInfo",
+        ]);
+        let waits = self.with(|state| state.initializing > 0);
+        if greeting.is_none() || waits || self.is_325() {
+            self.emit(line);
+            return;
+        }
+        let (sim, line) = (self.clone(), line.clone());
+        self.spawn(async move { sim.emit(&line) });
     }
 
     /// 2.1.197 runs a call of an earlier process when an old allow names it; 2.1.325 does not.

@@ -298,7 +298,7 @@ impl Sim {
     }
 
     fn subagent_stats(&self) -> Json {
-        let (spawned, completed, kinds) = self.with(|state| {
+        let (spawned, completed, kinds, requested, behind) = self.with(|state| {
             let agents: Vec<&super::tasks::Task> =
                 state.tasks.iter().filter(|task| task.is_agent()).collect();
             let done = agents.iter().filter(|task| task.is_done()).count();
@@ -310,12 +310,24 @@ impl Sim {
                     None => kinds.push((kind, 1)),
                 }
             }
-            (agents.len(), done, kinds)
+            let count = |told: bool, behind: bool| {
+                let asked =
+                    |task: &&&super::tasks::Task| task.told == told && task.behind == behind;
+                agents.iter().filter(asked).count()
+            };
+            let requested = obj! {
+                "background" => count(true, true),
+                "foreground" => count(true, false),
+                "unset" => count(false, true) + count(false, false),
+            };
+            let behind = count(true, true) + count(false, true);
+            (agents.len(), done, kinds, requested, behind)
         });
         let mut stats = self.version().recorded("subagent_stats");
         if spawned > 0 {
             stats.set("spawned", spawned);
-            stats.set("started_in_background", spawned);
+            stats.set("requested", requested);
+            stats.set("started_in_background", behind);
             stats.set("max_depth", 1);
             stats.set("completed", completed);
             let by_type = kinds
@@ -350,6 +362,7 @@ impl Sim {
             "permission_denials" => Json::List(Vec::new()),
             "uuid" => self.uuid(),
             "errors" => vec![text],
+            "result_index" if version.is_325() => 0,
         };
         self.emit(&line);
     }

@@ -76,26 +76,34 @@ impl Sim {
 
     fn clear(&self, turn: &mut Turn) -> Outcome {
         self.flush_record();
-        let id = self.uuid();
-        self.with(|state| {
-            state.chat.id.clone_from(&id);
-            state.chat.messages = 0;
-            state.chat.answers = 0;
-            state.chat.last_uuid = None;
-            state.totals.reset();
-        });
-        if self.is_325() {
+        let newer = self.is_325();
+        if newer {
+            // The line calls the conversation by its own uuid, which is not the id of the session that follows.
+            let reset = self.uuid();
             self.emit(&obj! {
                 "type" => "conversation_reset",
-                "new_conversation_id" => &id,
-                "uuid" => self.uuid(),
+                "new_conversation_id" => &reset,
+                "uuid" => &reset,
                 "trigger" => "clear",
                 "user_message_uuid" if !turn.uuids.is_empty() => turn.uuids.last(),
                 "timestamp" => self.with(|state| state.timestamp()),
-                "session_id" => &id,
+                "session_id" => self.session_id(),
             });
             self.print_tasks();
         }
+        let id = self.uuid();
+        for line in &mut turn.echoes {
+            line.set("session_id", &id);
+        }
+        self.with(|state| {
+            state.chat.id = id;
+            state.chat.messages = 0;
+            state.chat.answers = 0;
+            state.chat.last_uuid = None;
+            if newer {
+                state.totals.reset();
+            }
+        });
         self.print_init();
         if !self.is_325() {
             self.print_local(turn, "(no content)");
@@ -185,9 +193,7 @@ impl Sim {
     }
 
     fn print_boundary(&self, turn: &mut Turn) {
-        let kept = self
-            .with(|state| state.chat.last_uuid.clone())
-            .unwrap_or_default();
+        let kept = self.with(|state| state.chat.last_answer.clone());
         let anchor = self.uuid();
         let metadata = obj! {
             "trigger" => "manual",
@@ -220,7 +226,7 @@ impl Sim {
         let summary = "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n[simulated summary]";
         self.emit(
             &self
-                .echo_line(&summary.into(), None, Some(self.now()))
+                .echo_line(&summary.into(), Some(&anchor), Some(self.now()))
                 .with("isReplay", false)
                 .with("isSynthetic", true),
         );
@@ -246,10 +252,18 @@ impl Sim {
 
     /// The text of `/usage` and of `get_session_cost`.
     pub(crate) fn cost_text(&self) -> String {
-        let (dollars, (input, output)) =
-            self.with(|state| (state.totals.dollars, state.totals.tokens()));
+        let (dollars, api, wall, usage) = self.with(|state| {
+            let wall = (state.now - state.started) / 1000;
+            let usage = state.totals.usage_text(state.setup.version);
+            (
+                state.totals.dollars,
+                state.totals.api_ms / 1000,
+                wall,
+                usage,
+            )
+        });
         format!(
-            "Total cost:            ${dollars:.4}\nTotal duration (API):  0s\nTotal duration (wall): 0s\nTotal code changes:    0 lines added, 0 lines removed\nUsage:                 {input} input, {output} output, 0 cache read, 0 cache write"
+            "Total cost:            ${dollars:.4}\nTotal duration (API):  {api}s\nTotal duration (wall): {wall}s\nTotal code changes:    0 lines added, 0 lines removed\n{usage}"
         )
     }
 }

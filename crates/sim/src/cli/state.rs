@@ -148,6 +148,14 @@ pub(crate) struct Pending {
     pub(crate) line: Json,
 }
 
+impl Pending {
+    /// Whether it asks for a permission.
+    pub(crate) fn is_ask(&self) -> bool {
+        let subtype = self.line.at(&["request", "subtype"]);
+        subtype.and_then(Json::as_text) == Some("can_use_tool")
+    }
+}
+
 /// A piece of work that can be aborted as a whole: a turn, or a background sub-agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Scope(pub(crate) u64);
@@ -188,6 +196,8 @@ pub(crate) struct Conversation {
     pub(crate) known_files: BTreeSet<String>,
     /// The uuid of the last transcript entry.
     pub(crate) last_uuid: Option<String>,
+    /// The uuid of the last answer.
+    pub(crate) last_answer: String,
     /// Files before they were written, by user message uuid.
     pub(crate) checkpoints: Vec<(String, String, Option<String>)>,
 }

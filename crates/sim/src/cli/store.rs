@@ -13,11 +13,9 @@ pub(crate) struct Stored {
     pub(crate) entries: Vec<Json>,
 }
 
-/// The folder of all conversations of a working directory.
-pub(crate) fn project_dir(env: &Env) -> String {
-    let name: String = env
-        .cwd
-        .chars()
+/// The name that is made of a working directory.
+fn flat_name(cwd: &str) -> String {
+    cwd.chars()
         .map(|letter| {
             if letter.is_ascii_alphanumeric() {
                 letter
@@ -25,8 +23,12 @@ pub(crate) fn project_dir(env: &Env) -> String {
                 '-'
             }
         })
-        .collect();
-    format!("{}/.claude/projects/{name}", env.home)
+        .collect()
+}
+
+/// The folder of all conversations of a working directory.
+pub(crate) fn project_dir(env: &Env) -> String {
+    format!("{}/.claude/projects/{}", env.home, flat_name(&env.cwd))
 }
 
 /// The file of a conversation.
@@ -37,7 +39,7 @@ pub(crate) fn transcript_path(env: &Env, session: &str) -> String {
 /// Where the output of a background task would lie.
 pub(crate) fn task_output_path(state: &State, task: &str) -> String {
     let env = &state.setup.env;
-    let dir = env.cwd.replace('/', "-");
+    let dir = flat_name(&env.cwd);
     format!(
         "/tmp/claude-{}/{dir}/{}/tasks/{task}.output",
         env.uid, state.chat.id
@@ -104,7 +106,10 @@ impl Sim {
             };
             state.chat.last_uuid = Some(uuid.to_owned());
             state.chat.messages += 1;
-            state.chat.answers += usize::from(kind == "assistant");
+            if kind == "assistant" {
+                state.chat.answers += 1;
+                uuid.clone_into(&mut state.chat.last_answer);
+            }
             state.chat.unsaved.push(entry);
         });
         if self.is_325() {

@@ -27,6 +27,8 @@ pub(crate) struct Task {
     pub(crate) description: String,
     /// The type of the sub-agent, if it is one.
     pub(crate) agent: Option<String>,
+    /// Whether the model said where it should run.
+    pub(crate) told: bool,
     /// Whether the turn no longer waits for it.
     pub(crate) behind: bool,
     /// What stops it.
@@ -125,6 +127,7 @@ impl Sim {
             tool_use_id: call.id.clone(),
             description: described.to_owned(),
             agent: None,
+            told: true,
             behind,
             scope: state.open_scope(),
             done: false,
@@ -284,7 +287,7 @@ impl Sim {
         );
         let killed = updated == "killed";
         let in_front = task.is_agent() && !task.behind;
-        let output_file = if (killed && !newer) || in_front {
+        let output_file = if !newer && (killed || in_front) {
             String::new()
         } else {
             self.with(|state| task_output_path(state, &task.id))

@@ -8,6 +8,7 @@ use super::hooks::HookReply;
 use super::json::{Json, obj};
 use super::state::{Abort, Effect, Sim, ToolRun};
 use super::turn::Turn;
+use super::version::Version;
 
 const HOOK_STOPPED: &str = "The user doesn't want to take this action right now. STOP what you are doing and wait for the user to tell you how to proceed.";
 
@@ -185,7 +186,7 @@ impl Sim {
         let replies = self
             .call_hooks(turn, "PreToolUse", &call.tool, body)
             .await?;
-        let consent = match hook_verdict(&replies, call) {
+        let consent = match hook_verdict(self.version(), &replies, call) {
             HookVerdict::Defer => return Ok(None),
             HookVerdict::None => self.consent(turn, call).await?,
             HookVerdict::Settled(consent) => {
@@ -343,7 +344,7 @@ fn timed_out(replies: &[HookReply]) -> bool {
     replies.contains(&HookReply::TimedOut)
 }
 
-fn hook_verdict(replies: &[HookReply], call: &Call) -> HookVerdict {
+fn hook_verdict(version: Version, replies: &[HookReply], call: &Call) -> HookVerdict {
     if timed_out(replies) {
         let meta = obj! { "non_execution_kind" => "user-rejected" };
         return HookVerdict::Settled(Consent::Refused(HOOK_STOPPED.to_owned(), meta));
@@ -355,7 +356,12 @@ fn hook_verdict(replies: &[HookReply], call: &Call) -> HookVerdict {
         }
         match reply.specific("permissionDecision") {
             Some("deny") => {
-                let text = reason.unwrap_or("Blocked by hook").to_owned();
+                let text = reason.unwrap_or("Blocked by hook");
+                let text = if version.is_325() {
+                    format!("PreToolUse:{} hook error: {text}", call.tool)
+                } else {
+                    text.to_owned()
+                };
                 return HookVerdict::Settled(Consent::Refused(text, hook_refusal()));
             }
             Some("allow") => {
@@ -376,6 +382,6 @@ fn hook_verdict(replies: &[HookReply], call: &Call) -> HookVerdict {
 fn hook_refusal() -> Json {
     obj! {
         "non_execution_kind" => "permission-rule",
-        "permission_decision" => obj! { "decision" => "reject", "source" => "hook" },
+        "permission_decision" => obj! { "decision" => "reject", "source" => "hook", "reason_type" => "hook" },
     }
 }

@@ -70,12 +70,16 @@ pub(crate) struct Turn {
     pub(crate) named: bool,
     /// The prompt's id in hook inputs.
     pub(crate) prompt_id: String,
+    /// What the hooks for shown texts call the turn.
+    pub(crate) display_id: String,
     /// The last stop reason.
     pub(crate) stop_reason: Option<String>,
     /// Tries of the current request after errors.
     pub(crate) retries: u32,
     /// The text of an answer that was cut off.
     pub(crate) cut_text: String,
+    /// Tools a sub-agent has used.
+    pub(crate) uses: usize,
 }
 
 impl Turn {
@@ -95,9 +99,11 @@ impl Turn {
             echoes: Vec::new(),
             named: false,
             prompt_id: sim.uuid(),
+            display_id: sim.uuid(),
             stop_reason: None,
             retries: 0,
             cut_text: String::new(),
+            uses: 0,
         }
     }
 

@@ -9,7 +9,6 @@ use super::version::Version;
 pub(crate) const INPUT_TOKENS: u64 = 100;
 /// Output tokens of one request.
 pub(crate) const OUTPUT_TOKENS: u64 = 25;
-const CONTEXT_WINDOW: u32 = 1_000_000;
 
 /// Tokens and money of one model.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -30,6 +29,8 @@ pub(crate) struct Totals {
     pub(crate) results: u64,
     /// Whether the last result was an error, which decides the exit code.
     pub(crate) last_was_error: bool,
+    /// The figures began in an earlier process.
+    restored: bool,
     models: Vec<(String, Spent)>,
     since_result: Vec<(String, Spent)>,
 }
@@ -56,21 +57,50 @@ impl Totals {
 
     /// `modelUsage`.
     pub(crate) fn by_model(&self, version: Version) -> Json {
-        models_json(version, &self.models)
+        models_json(version, &self.models, self.restored)
     }
 
     /// `model_usage_since_last_result`, which then starts anew.
     pub(crate) fn take_since_result(&mut self, version: Version) -> Json {
-        models_json(version, &std::mem::take(&mut self.since_result))
+        models_json(version, &std::mem::take(&mut self.since_result), false)
     }
 
-    /// All input and output tokens.
-    pub(crate) fn tokens(&self) -> (u64, u64) {
-        self.models
-            .iter()
-            .fold((0, 0), |(input, output), (_, spent)| {
-                (input + spent.input, output + spent.output)
-            })
+    /// The lines of `/usage` about tokens.
+    pub(crate) fn usage_text(&self, version: Version) -> String {
+        if self.models.is_empty() {
+            return "Usage:                 0 input, 0 output, 0 cache read, 0 cache write"
+                .to_owned();
+        }
+        let mut lines = vec!["Usage by model:".to_owned()];
+        for (model, spent) in &self.models {
+            let name = format!("{}:", model.replace("[1m]", ""));
+            let (input, output, dollars) = (spent.input, spent.output, spent.dollars);
+            lines.push(format!(
+                "{name:>21}  {input} input, {output} output, 0 cache read, 0 cache write (${dollars:.4})"
+            ));
+        }
+        if version.is_325() {
+            let requests: u64 = self
+                .models
+                .iter()
+                .map(|(_, spent)| spent.input)
+                .sum::<u64>()
+                / INPUT_TOKENS;
+            let plural = if requests == 1 { "" } else { "s" };
+            lines.push(format!(
+                "Prompt cache (main):   {requests} request{plural} · 0% of input tokens from cache · no misses · no prompt caching reported by the API"
+            ));
+        }
+        lines.join("\n")
+    }
+
+    /// Takes over what an earlier process of the conversation used.
+    pub(crate) fn restore(&mut self, version: Version, model: &str, requests: u64) {
+        for _ in 0..requests {
+            self.count(version, model, 0);
+        }
+        self.since_result.clear();
+        self.restored = requests > 0;
     }
 
     /// Forgets the money, as `/clear` does.
@@ -82,21 +112,26 @@ impl Totals {
     }
 }
 
-fn models_json(version: Version, models: &[(String, Spent)]) -> Json {
+fn models_json(version: Version, models: &[(String, Spent)], restored: bool) -> Json {
     let one = |model: &str, spent: &Spent| {
         let newer = version.is_325();
+        // Figures that were read from disk stand in another order than fresh ones.
+        let (early, late) = (newer && restored, newer && !restored);
         obj! {
             "inputTokens" => spent.input,
             "outputTokens" => spent.output,
+            "thinkingTokens" if early => 0,
             "cacheReadInputTokens" => 0,
             "cacheCreationInputTokens" => 0,
+            "cacheCreationEphemeral5mInputTokens" if early => 0,
+            "cacheCreationEphemeral1hInputTokens" if early => 0,
             "webSearchRequests" => 0,
             "costUSD" => spent.dollars,
-            "contextWindow" => CONTEXT_WINDOW,
-            "maxOutputTokens" => version.max_output_tokens(),
-            "thinkingTokens" if newer => 0,
-            "cacheCreationEphemeral5mInputTokens" if newer => 0,
-            "cacheCreationEphemeral1hInputTokens" if newer => 0,
+            "contextWindow" => version.context_window(model),
+            "maxOutputTokens" => version.max_output_tokens(model),
+            "thinkingTokens" if late => 0,
+            "cacheCreationEphemeral5mInputTokens" if late => 0,
+            "cacheCreationEphemeral1hInputTokens" if late => 0,
             "canonicalModel" if newer => model,
             "provider" if newer => "firstParty",
             "costBasis" if newer => "list",
@@ -120,6 +155,15 @@ pub(crate) fn turn_usage(version: Version, requests: u64) -> Json {
         return usage;
     }
     // A turn without a request has its details in front, as the real empty usage has.
+    details_first(usage)
+}
+
+/// `usage` of a sub-agent's last request.
+pub(crate) fn agent_usage(version: Version) -> Json {
+    details_first(turn_usage(version, 1))
+}
+
+fn details_first(usage: Json) -> Json {
     let (mut fields, rest): (Vec<_>, Vec<_>) = usage
         .into_fields()
         .into_iter()

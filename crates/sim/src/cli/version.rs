@@ -63,9 +63,18 @@ impl Version {
         }
     }
 
-    /// Most output tokens of the default model.
-    pub(crate) fn max_output_tokens(self) -> u32 {
+    /// How many tokens a model can read.
+    pub(crate) fn context_window(self, model: &str) -> u32 {
         match self {
+            Self::V197 if !model.ends_with("[1m]") => 200_000,
+            Self::V197 | Self::V325 => 1_000_000,
+        }
+    }
+
+    /// Most output tokens of a model.
+    pub(crate) fn max_output_tokens(self, model: &str) -> u32 {
+        match self {
+            Self::V197 if model.contains("haiku") => 32_000,
             Self::V197 => 64_000,
             Self::V325 => 128_000,
         }
