@@ -9,15 +9,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use estelle_proto::Generation;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::lock::Lock;
-
-/// Counts the starts of a conversation, from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Generation(pub u64);
 
 /// What to execute; in a file, because an argument list can be read by everybody.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

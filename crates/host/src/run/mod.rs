@@ -16,6 +16,6 @@ mod start;
 mod watch;
 
 pub use attach::attach;
-pub use folder::{ExitRecord, Generation, LaunchRecord, RunFolder, RunRecord};
+pub use folder::{ExitRecord, LaunchRecord, RunFolder, RunRecord};
 pub use start::{ShimCommand, StartError, Tombstoned, start, tombstone};
 pub use watch::RunWatch;

@@ -6,9 +6,8 @@ use std::process::Child;
 
 use estelle_claude::Session;
 use estelle_claude::options::Options;
-use estelle_host::run::{
-    Generation, LaunchRecord, RunFolder, RunRecord, RunWatch, ShimCommand, attach, start,
-};
+use estelle_host::run::{LaunchRecord, RunFolder, RunRecord, RunWatch, ShimCommand, attach, start};
+use estelle_proto::Generation;
 use estelle_sim::api::{Config, FakeApi, RealCli};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;

@@ -1,0 +1,110 @@
+//! How a turn ended, and what it cost.
+//!
+//! The CLI's cost is a sum over the whole process; ours is that of the turn, so that adding up results is right. Several
+//! results may come for one message, and some without any.
+
+use estelle_claude::wire::{ResultMessage, Usage as WireUsage};
+use estelle_proto::Generation;
+use estelle_proto::events::{ClaudeEvent, ErrorEvent, TurnResult, Usage};
+
+/// The cost of the process so far.
+#[derive(Debug, Default)]
+pub(super) struct Costs {
+    total: f64,
+}
+
+impl Costs {
+    /// The result, and an error beside it when the turn failed.
+    pub(super) fn outcome(
+        &mut self,
+        result: &ResultMessage,
+        generation: Generation,
+    ) -> Vec<ClaudeEvent> {
+        let turn = TurnResult {
+            stop_reason: stop_reason(result),
+            generation: Some(generation),
+            ..TurnResult::new(
+                subtype(result),
+                duration(result),
+                self.difference(result.total_cost_usd()),
+                turns(result),
+                usage(result),
+            )
+        };
+        let mut events = vec![ClaudeEvent::Result(turn)];
+        if result.is_error() {
+            events.push(ClaudeEvent::Error(ErrorEvent::new(reason(result))));
+        }
+        events
+    }
+
+    /// What the turn added. A sum that went down belongs to a process that counts anew.
+    fn difference(&mut self, total: Option<f64>) -> f64 {
+        let Some(total) = total else { return 0.0 };
+        let before = std::mem::replace(&mut self.total, total);
+        if total < before {
+            total
+        } else {
+            total - before
+        }
+    }
+}
+
+fn reason(result: &ResultMessage) -> String {
+    let text = match result {
+        ResultMessage::Success(result) => result.result.clone().unwrap_or_default(),
+        ResultMessage::Error(result) => result.errors.clone().unwrap_or_default().join("\n"),
+    };
+    if text.is_empty() {
+        return format!("the turn ended with {}", subtype(result));
+    }
+    text
+}
+
+fn subtype(result: &ResultMessage) -> String {
+    match result {
+        ResultMessage::Success(_) => "success".to_owned(),
+        ResultMessage::Error(result) => result.subtype.as_str().to_owned(),
+    }
+}
+
+fn duration(result: &ResultMessage) -> u64 {
+    let milliseconds = match result {
+        ResultMessage::Success(result) => result.duration_ms,
+        ResultMessage::Error(result) => result.duration_ms,
+    };
+    std::time::Duration::try_from_secs_f64(milliseconds.unwrap_or_default() / 1000.0)
+        .map_or(0, |duration| {
+            u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+        })
+}
+
+fn turns(result: &ResultMessage) -> u64 {
+    match result {
+        ResultMessage::Success(result) => result.num_turns,
+        ResultMessage::Error(result) => result.num_turns,
+    }
+    .unwrap_or_default()
+}
+
+fn stop_reason(result: &ResultMessage) -> Option<String> {
+    let reason = match result {
+        ResultMessage::Success(result) => result.stop_reason.as_ref(),
+        ResultMessage::Error(result) => result.stop_reason.as_ref(),
+    };
+    reason.map(|reason| reason.as_str().to_owned())
+}
+
+fn usage(result: &ResultMessage) -> Usage {
+    let used: Option<&WireUsage> = match result {
+        ResultMessage::Success(result) => result.usage.as_ref(),
+        ResultMessage::Error(result) => result.usage.as_ref(),
+    };
+    let count = |field: fn(&WireUsage) -> Option<u64>| used.and_then(field).unwrap_or_default();
+    Usage::new(
+        count(|usage| usage.input_tokens),
+        count(|usage| usage.output_tokens),
+        count(|usage| usage.cache_read_input_tokens),
+        count(|usage| usage.cache_creation_input_tokens),
+    )
+}
