@@ -25,13 +25,10 @@ impl Line {
 
     /// Checks that the bytes are UTF-8; gives them back untouched when they are not.
     pub fn from_utf8(bytes: Bytes) -> Result<Self, Bytes> {
-        // `ByteString`'s conversion drops the bytes on failure, so the check comes first.
-        if std::str::from_utf8(&bytes).is_err() {
-            return Err(bytes);
-        }
-        ByteString::try_from(bytes)
+        // `ByteString`'s conversion drops the bytes on failure, so it gets a second reference to them.
+        ByteString::try_from(bytes.clone())
             .map(Self)
-            .map_err(|_| Bytes::new())
+            .map_err(|_| bytes)
     }
 
     /// The text of the line.

@@ -163,8 +163,9 @@ impl Connection {
             sink,
             mut process,
         } = link;
-        let writer = tasks.spawn(writer::run(sink, lines));
-        let reader = tasks.spawn(reader::run(source, Arc::clone(&shared)));
+        let input = Arc::new(tokio::sync::Mutex::new(sink));
+        let writer = tasks.spawn(writer::run(Arc::clone(&input), lines));
+        let reader = tasks.spawn(reader::run(source, input, Arc::clone(&shared)));
         let supervised = Arc::clone(&shared);
         tasks.spawn(async move {
             let exit = supervisor::run(&mut *process, supervised.config.grace, wanted).await;

@@ -4,8 +4,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -26,18 +24,18 @@ struct Scripted;
 impl Responder for Scripted {
     fn respond(
         &self,
-        line: Line,
-        _: String,
+        line: &Line,
+        _: &str,
         cancelled: CancellationToken,
-    ) -> BoxFuture<'static, Result<Box<RawValue>, CallError>> {
-        let subtype = Envelope::peek(&line)
-            .expect("JSON")
+    ) -> Result<Answer, Unreadable> {
+        let subtype = Envelope::peek(line)
+            .map_err(|_| Unreadable)?
             .subtype
             .expect("a subtype")
             .into_owned();
-        async move {
+        let answer = async move {
             match subtype.as_str() {
-                "quick" => Ok(RawValue::from_string(r#"{"ok":true}"#.to_owned()).expect("JSON")),
+                "quick" => Payload::of(&json!({"ok": true})),
                 "slow" => {
                     cancelled.cancelled().await;
                     std::future::pending().await
@@ -45,8 +43,8 @@ impl Responder for Scripted {
                 "panics" => panic!("a bug in a callback"),
                 other => Err(CallError(format!("unsupported: {other}"))),
             }
-        }
-        .boxed()
+        };
+        Ok(answer.boxed())
     }
 }
 
@@ -131,6 +129,22 @@ async fn every_inbound_request_is_answered_even_when_its_handler_panics() {
 }
 
 #[tokio::test]
+async fn a_request_that_breaks_off_is_refused_and_shown_to_the_caller() {
+    let (connection, mut peer) = connect(Scripted, ConnectionConfig::default());
+    let broken = r#"{"type":"control_request","request_id":"r1","request":{"subtype":"quick""#;
+    let prints = peer.prints.as_ref().expect("the peer still prints");
+    prints
+        .send(Frame::Line(broken.into()))
+        .await
+        .expect("the reader lives");
+    assert_eq!(
+        peer.reads().await["response"],
+        json!({"subtype": "error", "request_id": "r1", "error": "the request cannot be read"})
+    );
+    assert_eq!(text(connection.take().await), broken);
+}
+
+#[tokio::test]
 async fn a_cancelled_request_is_not_answered_and_the_next_one_is() {
     let (_connection, mut peer) = connect(Scripted, ConnectionConfig::default());
     peer.print(request("p1", "slow")).await;
@@ -147,12 +161,12 @@ struct Silent(Arc<Mutex<Vec<CancellationToken>>>);
 impl Responder for Silent {
     fn respond(
         &self,
-        _: Line,
-        _: String,
+        _: &Line,
+        _: &str,
         cancelled: CancellationToken,
-    ) -> BoxFuture<'static, Result<Box<RawValue>, CallError>> {
+    ) -> Result<Answer, Unreadable> {
         self.0.lock().expect("no panic").push(cancelled);
-        std::future::pending().boxed()
+        Ok(std::future::pending().boxed())
     }
 }
 

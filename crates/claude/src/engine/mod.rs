@@ -19,7 +19,7 @@ mod reader;
 mod supervisor;
 mod writer;
 
-pub(crate) use calls::{CallError, Responder};
+pub(crate) use calls::{Answer, CallError, Payload, Responder, Unreadable, refuse};
 pub(crate) use connection::{Connection, ConnectionConfig};
 pub(crate) use inbox::Item;
 

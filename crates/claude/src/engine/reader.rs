@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use super::connection::{DRAIN_GRACE, Shared};
 use super::inbox::Item;
-use super::writer::Outgoing;
+use super::writer::Input;
 use crate::framing::Frame;
 use crate::line::{Envelope, Line};
 use crate::transport::{Progress, Source};
 
 /// Reads until the stream ends.
-pub(crate) async fn run(mut source: Box<dyn Source>, shared: Arc<Shared>) {
+pub(crate) async fn run(mut source: Box<dyn Source>, input: Input, shared: Arc<Shared>) {
     let mut frames = VecDeque::new();
     let mut kept = VecDeque::new();
     // One wait for all reads: starting it anew for each would cost more than the read's own work.
@@ -26,7 +26,11 @@ pub(crate) async fn run(mut source: Box<dyn Source>, shared: Arc<Shared>) {
             progress = source.read(&mut frames) => progress,
             () = silence(&shared, gone.as_mut()) => Ok(Progress::Ended),
         };
-        kept.extend(frames.drain(..).filter_map(|frame| route(&shared, frame)));
+        kept.extend(
+            frames
+                .drain(..)
+                .filter_map(|frame| route(&shared, &input, frame)),
+        );
         if !kept.is_empty() {
             shared.inbox.put(&mut kept);
         }
@@ -52,7 +56,7 @@ async fn silence(shared: &Shared, gone: Pin<&mut impl Future<Output = ()>>) {
 }
 
 /// Handles control traffic; gives back what is for the caller.
-fn route(shared: &Arc<Shared>, frame: Frame) -> Option<Item> {
+fn route(shared: &Shared, input: &Input, frame: Frame) -> Option<Item> {
     let Frame::Line(line) = frame else {
         return Some(frame.into());
     };
@@ -61,9 +65,8 @@ fn route(shared: &Arc<Shared>, frame: Frame) -> Option<Item> {
         return Some(Item::Line(line));
     }
     // The model waits for the answer, and whoever gives it reads the whole line anyway.
-    if let Some(request_id) = line.leading_request_id().map(str::to_owned) {
-        serve(shared, line, request_id);
-        return None;
+    if let Some(request_id) = line.leading_request_id() {
+        return serve(shared, input, &line, request_id);
     }
     let Ok(envelope) = Envelope::peek(&line) else {
         return Some(Item::Line(line));
@@ -81,11 +84,8 @@ fn route(shared: &Arc<Shared>, frame: Frame) -> Option<Item> {
             }
             None => Some(Item::Line(line)),
         },
-        "control_request" => match envelope.request_id.map(std::borrow::Cow::into_owned) {
-            Some(request_id) => {
-                serve(shared, line, request_id);
-                None
-            }
+        "control_request" => match envelope.request_id.as_deref() {
+            Some(request_id) => serve(shared, input, &line, request_id),
             // Without an id it cannot be answered; the caller may want to see it.
             None => Some(Item::Line(line)),
         },
@@ -104,17 +104,18 @@ fn is_for_caller(kind: &str) -> bool {
     !kind.starts_with("control_") && kind != "keep_alive"
 }
 
-fn serve(shared: &Arc<Shared>, line: Line, request_id: String) {
+/// Has a request answered; gives it back when it could not be read, for the caller to see.
+fn serve(shared: &Shared, input: &Input, line: &Line, request_id: &str) -> Option<Item> {
     // A request found in what a dead process left behind has nobody to be answered to.
     if shared.is_process_gone() {
-        return;
+        return None;
     }
-    let call = shared.calls.begin(&*shared.responder, line, request_id);
-    let outgoing = shared.outgoing.clone();
-    shared.tasks.spawn(async move {
-        if let Some(line) = call.await {
-            // After the end of the connection nobody waits for the answer.
-            let _ = outgoing.send(Outgoing::Line(line, None)).await;
-        }
-    });
+    let Shared {
+        calls,
+        tasks,
+        responder,
+        ..
+    } = shared;
+    let read = calls.serve(tasks, input, &**responder, (line, request_id));
+    read.is_err().then(|| Item::Line(line.clone()))
 }

@@ -7,13 +7,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::FutureExt;
-use futures_util::future::{BoxFuture, ready};
-use serde::Serialize;
-use serde_json::value::RawValue;
+use futures_util::future::ready;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::{CallError, Responder};
+use crate::engine::{Answer, CallError, Payload, Responder, Unreadable, refuse};
 use crate::line::Line;
 use crate::mcp::{McpBridge, McpServers, OutboundMessage};
 use crate::options::{self, CallContext, Options};
@@ -31,8 +29,6 @@ pub(super) struct Callbacks {
     on_user_dialog: Option<options::OnUserDialog>,
     servers: Mutex<McpBridge>,
 }
-
-type Answer = BoxFuture<'static, Result<Box<RawValue>, CallError>>;
 
 impl Callbacks {
     /// Those of the options, and what the in-process servers want to send by themselves.
@@ -56,21 +52,22 @@ impl Callbacks {
             .set_servers(servers);
     }
 
-    fn permission(&self, request: CanUseTool, context: CallContext) -> Answer {
+    fn permission(&self, request: Box<CanUseTool>, context: CallContext) -> Answer {
         let Some(callback) = self.can_use_tool.clone() else {
             return refuse("no permission callback is set");
         };
-        async move { encode(&callback(request, context).await) }.boxed()
+        async move { Payload::of(&callback(*request, context).await) }.boxed()
     }
 
-    fn hook(&self, request: HookCallback, context: CallContext) -> Answer {
+    fn hook(&self, request: Box<HookCallback>, context: CallContext) -> Answer {
         let Some(callback) = self.hooks.get(&request.callback_id).cloned() else {
             return refuse(&format!(
                 "no hook callback has the id `{}`",
                 request.callback_id
             ));
         };
-        async move { encode(&callback(request.input, request.tool_use_id, context).await) }.boxed()
+        async move { Payload::of(&callback(request.input, request.tool_use_id, context).await) }
+            .boxed()
     }
 
     /// Called in the order of arrival, which MCP needs; the futures may then run in any order.
@@ -80,24 +77,28 @@ impl Callbacks {
         };
         let servers = self.servers.lock().unwrap_or_else(PoisonError::into_inner);
         let answer = servers.answer(&request.server_name, message);
-        async move { encode(&answer.await.map_err(|error| CallError(error.to_string()))?) }.boxed()
+        async move { Payload::of(&answer.await.map_err(|error| CallError(error.to_string()))?) }
+            .boxed()
     }
 
     fn elicitation(&self, request: Elicitation, context: CallContext) -> Answer {
         let Some(callback) = self.on_elicitation.clone() else {
-            return ready(encode(&ElicitationResult::new(ElicitationAction::Decline))).boxed();
+            return ready(Payload::of(&ElicitationResult::new(
+                ElicitationAction::Decline,
+            )))
+            .boxed();
         };
-        async move { encode(&callback(request, context).await) }.boxed()
+        async move { Payload::of(&callback(request, context).await) }.boxed()
     }
 
     fn dialog(&self, request: RequestUserDialog, context: CallContext) -> Answer {
         let Some(callback) = self.on_user_dialog.clone() else {
-            return ready(encode(&UserDialogResult::Cancelled(
+            return ready(Payload::of(&UserDialogResult::Cancelled(
                 UserDialogCancelled::default(),
             )))
             .boxed();
         };
-        async move { encode(&callback(request, context).await) }.boxed()
+        async move { Payload::of(&callback(request, context).await) }.boxed()
     }
 }
 
@@ -106,14 +107,21 @@ impl Responder for Callbacks {
         clippy::wildcard_enum_match_arm,
         reason = "whatever else comes, known or not, is refused"
     )]
-    fn respond(&self, line: Line, request_id: String, cancelled: CancellationToken) -> Answer {
-        let context = CallContext::new(request_id, cancelled);
-        let Body::ControlRequest(request) = Message::parse(line).body else {
-            return refuse("the request cannot be read");
+    fn respond(
+        &self,
+        line: &Line,
+        request_id: &str,
+        cancelled: CancellationToken,
+    ) -> Result<Answer, Unreadable> {
+        let request = match Message::parse(line.clone()).body {
+            Body::ControlRequest(request) => request.request,
+            Body::Malformed(_) => return Err(Unreadable),
+            _ => return Ok(refuse(&Unreadable.to_string())),
         };
-        match request.request {
-            Request::CanUseTool(request) => self.permission(*request, context),
-            Request::HookCallback(request) => self.hook(*request, context),
+        let context = CallContext::new(request_id, cancelled);
+        Ok(match request {
+            Request::CanUseTool(request) => self.permission(request, context),
+            Request::HookCallback(request) => self.hook(request, context),
             Request::McpMessage(request) => self.mcp(&request),
             Request::Elicitation(request) => self.elicitation(*request, context),
             Request::RequestUserDialog(request) => self.dialog(request, context),
@@ -121,15 +129,6 @@ impl Responder for Callbacks {
                 "this host does not answer `{}` requests",
                 other.tag()
             )),
-        }
+        })
     }
-}
-
-fn refuse(reason: &str) -> Answer {
-    ready(Err(CallError(reason.to_owned()))).boxed()
-}
-
-fn encode(answer: &impl Serialize) -> Result<Box<RawValue>, CallError> {
-    serde_json::value::to_raw_value(answer)
-        .map_err(|error| CallError(format!("the answer cannot be encoded: {error}")))
 }
