@@ -110,9 +110,9 @@ impl Wire for String {
 
 impl Wire for bool {
     fn read(cursor: &mut Cursor<'_>, _: &mut Diagnostics) -> Result<Self, Diagnostic> {
-        match cursor.scalar()? {
-            "true" => Ok(true),
-            "false" => Ok(false),
+        match cursor.scalar() {
+            Ok("true") => Ok(true),
+            Ok("false") => Ok(false),
             _ => Err(Diagnostic::here(Reason::Expected("a boolean"))),
         }
     }
@@ -179,7 +179,7 @@ impl<T: Wire> Wire for Vec<T> {
     fn read(cursor: &mut Cursor<'_>, diagnostics: &mut Diagnostics) -> Result<Self, Diagnostic> {
         cursor.enter_array()?;
         let mut items = Self::new();
-        while cursor.next_element() {
+        while cursor.next_element()? {
             let mark = diagnostics.mark();
             let item =
                 T::read(cursor, diagnostics).map_err(|error| error.under_index(items.len()))?;

@@ -178,20 +178,23 @@ impl Message {
 
 impl Body {
     fn parse(text: &str, diagnostics: &mut Diagnostics) -> Self {
-        if serde_json::from_str::<&RawValue>(text).is_err() {
-            let blank = text.bytes().all(|byte| byte.is_ascii_whitespace());
-            return Self::Malformed(if blank {
-                Malformed::Blank
-            } else {
-                Malformed::NotJson
-            });
-        }
         let mut cursor = Cursor::new(text);
-        if cursor.peek() != b'{' {
-            return Self::Malformed(Malformed::NotAnObject);
+        if cursor.peek() == b'{' {
+            let kind = cursor.tag("type").unwrap_or_default();
+            let read = Self::read(&kind, &mut cursor, diagnostics).unwrap_or_else(Self::Unknown);
+            // A walk without a hitch has proved the line to be JSON.
+            if (diagnostics.mark() == 0 && cursor.ended()) || is_json(text) {
+                return read;
+            }
+            diagnostics.forget(0);
         }
-        let kind = cursor.tag("type").unwrap_or_default();
-        Self::read(&kind, &mut cursor, diagnostics).unwrap_or_else(Self::Unknown)
+        Self::Malformed(if is_json(text) {
+            Malformed::NotAnObject
+        } else if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
+            Malformed::Blank
+        } else {
+            Malformed::NotJson
+        })
     }
 
     fn read(kind: &str, cursor: &mut Cursor<'_>, found: &mut Diagnostics) -> Result<Self, Unknown> {
@@ -278,6 +281,10 @@ impl Body {
             Self::Malformed(malformed) => Kind::unknown(malformed.as_str(), ""),
         }
     }
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<&RawValue>(text).is_ok()
 }
 
 /// Reads the line as one type; if it cannot be, it is kept raw.

@@ -10,3 +10,4 @@ mod inspect;
 mod leniency;
 mod real;
 mod transcripts;
+mod validity;
