@@ -74,6 +74,7 @@
 //!
 //! | you want | look at |
 //! |---|---|
+//! | just the result of a prompt | [`prompt`] |
 //! | a prompt run to its end, or a stream of prompts | [`query`], [`Query`], [`Prompt`] |
 //! | a conversation that stays open | [`Session`] |
 //! | interrupt, change model or mode, ask for usage, MCP status, ... | [`Handle`], which both dereference to |
@@ -109,6 +110,7 @@ pub mod wire;
 
 pub use engine::{ControlError, End, SendError};
 pub use session::{
-    Handle, Introduced, Prompt, Query, Session, StartError, StreamError, Turn, query,
+    Handle, Introduced, Prompt, PromptError, Query, Session, StartError, StreamError, Turn, prompt,
+    query,
 };
 pub use wire::{Body, Message};

@@ -21,8 +21,8 @@ use crate::engine::{Connection, ControlError, End, SendError};
 use crate::line::{Envelope, Line};
 use crate::mcp::OutboundMessage;
 use crate::options::Options;
-use crate::wire::control::{Call, Initialize, InitializeResult, Request};
-use crate::wire::{Json, UserMessage, Wire};
+use crate::wire::control::{Call, ControlResponse, Initialize, InitializeResult, Request};
+use crate::wire::{Json, PermissionResult, UserMessage, Wire};
 
 /// How the introduction went, once it is over.
 pub(super) type Introduction = Option<Result<Arc<InitializeResult>, Arc<ControlError>>>;
@@ -37,6 +37,8 @@ struct Inner {
     connection: Connection,
     callbacks: Arc<Callbacks>,
     quiet: Mutex<Quiet>,
+    /// From the last `init`: clearing a conversation changes it.
+    session_id: Mutex<Option<String>>,
     /// The request we introduced ourselves with, to do it again.
     introduction: Initialize,
     introduced: watch::Receiver<Introduction>,
@@ -89,6 +91,7 @@ impl Handle {
                 connection,
                 callbacks,
                 quiet: Mutex::default(),
+                session_id: Mutex::default(),
                 introduction,
                 introduced,
                 verbatim: options.stream.verbatim_prompts,
@@ -133,6 +136,26 @@ impl Handle {
             line
         };
         self.inner.connection.send(line).await
+    }
+
+    /// Answers a permission request that this handle was not asked itself, such as one that
+    /// [`Handle::reinitialize`] names.
+    ///
+    /// The CLI takes the first answer to a request and ignores the rest.
+    pub async fn answer_permission(
+        &self,
+        request_id: impl Into<String>,
+        answer: &PermissionResult,
+    ) -> Result<(), SendError> {
+        let answer = Json::of(answer).map_err(SendError::Encode)?;
+        let response = ControlResponse::success(request_id, answer);
+        let line = serde_json::to_string(&response).map_err(SendError::Encode)?;
+        self.inner.connection.send(line.into()).await
+    }
+
+    /// The CLI's id of the conversation, to resume it by; known from its first turn on.
+    pub fn session_id(&self) -> Option<String> {
+        self.session_id_slot().clone()
     }
 
     /// Asks a typed control request; the methods of this handle are all made of this.
@@ -234,6 +257,20 @@ impl Handle {
 
     pub(super) fn was_aborted(&self) -> bool {
         self.inner.abort.is_cancelled()
+    }
+
+    pub(super) fn set_session_id(&self, id: &str) {
+        let mut known = self.session_id_slot();
+        if known.as_deref() != Some(id) {
+            *known = Some(id.to_owned());
+        }
+    }
+
+    fn session_id_slot(&self) -> MutexGuard<'_, Option<String>> {
+        self.inner
+            .session_id
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn observe(&self, seen: Seen) {

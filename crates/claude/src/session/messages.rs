@@ -89,7 +89,10 @@ impl Messages {
         match &message.body {
             Body::Result(result) => self.failed_turn = result.is_error(),
             // Another turn runs, and its end is not known yet.
-            Body::System(SystemMessage::Init(_)) => self.failed_turn = false,
+            Body::System(SystemMessage::Init(init)) => {
+                self.failed_turn = false;
+                self.handle.set_session_id(&init.session_id);
+            }
             _ => {}
         }
         self.handle.observe(observe::seen(&message));

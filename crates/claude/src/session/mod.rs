@@ -21,7 +21,7 @@ pub use ask::Introduced;
 pub use conversation::{Session, Turn};
 pub use handle::Handle;
 pub use messages::StreamError;
-pub use query::{Prompt, Query, query};
+pub use query::{Prompt, PromptError, Query, prompt, query};
 pub use start::StartError;
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use super::quiet::{SETTLE, Verdict};
 use super::start::{self, StartError};
 use crate::engine::ControlError;
 use crate::options::Options;
-use crate::wire::{Message, UserMessage};
+use crate::wire::{Body, Message, ResultMessage, UserMessage};
 
 /// What to ask.
 pub enum Prompt {
@@ -73,6 +73,52 @@ impl<M: Into<UserMessage>> From<M> for Prompt {
 pub async fn query(prompt: impl Into<Prompt>, options: Options) -> Result<Query, StartError> {
     let handle = start::start(&options).await?;
     Ok(Query::run(handle, prompt.into()))
+}
+
+/// Why [`prompt`] gave no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PromptError {
+    /// The CLI could not be started.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// It ended before its time.
+    #[error(transparent)]
+    Stream(#[from] StreamError),
+    /// It ended without a result.
+    #[error("the CLI ended without a result")]
+    NoResult,
+}
+
+/// Runs a prompt to the end of its work and gives the last result.
+///
+/// A turn that failed is a result too: see [`ResultMessage::is_error`].
+///
+/// ```no_run
+/// use estelle_claude::options::Options;
+///
+/// # async fn example() -> Result<(), estelle_claude::PromptError> {
+/// let result = estelle_claude::prompt("Say hello", Options::new()).await?;
+/// println!("{}", result.text());
+/// # Ok(())
+/// # }
+/// ```
+pub async fn prompt(
+    prompt: impl Into<Prompt>,
+    options: Options,
+) -> Result<ResultMessage, PromptError> {
+    let mut query = query(prompt, options).await?;
+    last_result(&mut query).await
+}
+
+async fn last_result(query: &mut Query) -> Result<ResultMessage, PromptError> {
+    let mut last = Err(PromptError::NoResult);
+    while let Some(message) = query.next().await {
+        if let Body::Result(result) = message?.body {
+            last = Ok(result);
+        }
+    }
+    last
 }
 
 /// A running query: a stream of messages with every request of the [`Handle`].

@@ -459,3 +459,32 @@ async fn a_failed_turn_read_as_raw_lines_explains_the_exit_too() {
     ));
     assert!(session.next_frame().await.is_none());
 }
+
+#[tokio::test]
+async fn a_permission_found_after_a_restart_can_be_answered() {
+    let (session, mut peer) = session(Options::new()).await;
+    let answer = PermissionResult::deny("not now");
+    session
+        .answer_permission("p7", &answer)
+        .await
+        .expect("sent");
+    let expected = json!({"subtype": "success", "request_id": "p7",
+        "response": {"behavior": "deny", "message": "not now"}});
+    assert_eq!(
+        peer.reads().await,
+        json!({"type": "control_response", "response": expected})
+    );
+}
+
+#[tokio::test]
+async fn the_session_id_is_that_of_the_last_turn() {
+    let (mut session, peer) = session(Options::new()).await;
+    assert_eq!(session.session_id(), None);
+    let mut cleared = init();
+    cleared["session_id"] = "after clear".into();
+    for (line, expected) in [(init(), "s"), (cleared, "after clear")] {
+        peer.print(line).await;
+        session.next().await.expect("a message").expect("no error");
+        assert_eq!(session.session_id().as_deref(), Some(expected));
+    }
+}
