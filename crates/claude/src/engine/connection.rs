@@ -63,7 +63,7 @@ impl Shared {
     /// Whether the reader may go on: there is room, or somebody waits for what stands behind the unread.
     pub(crate) fn may_read(&self) -> bool {
         self.inbox.has_room()
-            || !self.pending().is_empty()
+            || (self.inbox.is_below_ceiling() && !self.pending().is_empty())
             || *self.ending.borrow() >= Ending::Asked
     }
 

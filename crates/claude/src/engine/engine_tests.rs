@@ -227,7 +227,7 @@ async fn a_late_or_foreign_answer_is_shown_to_the_caller_instead_of_lost() {
 #[tokio::test]
 async fn an_idle_consumer_does_not_hold_up_an_answer() {
     let config = ConnectionConfig {
-        inbox_bytes: 100,
+        inbox_bytes: 2000,
         ..ConnectionConfig::default()
     };
     let (connection, mut peer) = connect(Scripted, config);
@@ -267,6 +267,33 @@ async fn a_full_inbox_makes_the_cli_wait_and_loses_nothing() {
         assert_eq!(text(connection.take().await), format!("{{\"n\":{n}}}"));
     }
     assert_eq!(connection.take().await, None);
+}
+
+#[tokio::test]
+async fn even_while_an_answer_is_awaited_there_is_a_ceiling() {
+    let config = ConnectionConfig {
+        inbox_bytes: 1000,
+        ..ConnectionConfig::default()
+    };
+    let (connection, mut peer) = connect(Scripted, config);
+    let mut asked = std::pin::pin!(ask(&connection, "interrupt"));
+    assert!((&mut asked).now_or_never().is_none(), "nobody answered");
+    let prints = peer.prints.clone().expect("the peer still prints");
+    let mut sent = 0;
+    while prints
+        .try_send(Frame::Line(format!("{{\"n\":{sent}}}").into()))
+        .is_ok()
+    {
+        sent += 1;
+        assert!(sent < 1000, "nothing makes the CLI wait");
+        tokio::task::yield_now().await;
+    }
+    drop(prints);
+    for n in 0..sent {
+        assert_eq!(text(connection.take().await), format!("{{\"n\":{n}}}"));
+    }
+    let ((), answer) = tokio::join!(peer.answer_next(json!({})), asked);
+    answer.expect("once the caller reads, the answer comes through");
 }
 
 #[tokio::test]

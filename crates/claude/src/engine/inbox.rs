@@ -2,7 +2,7 @@
 //!
 //! One side puts, the other takes. When the bound is reached the reader stops reading, the pipe fills and the
 //! CLI waits: nothing is dropped. The reader may go past the bound while a control answer is awaited, for
-//! that answer stands behind the messages in the same pipe.
+//! that answer stands behind the messages in the same pipe; a ceiling holds even then.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,6 +14,10 @@ use crate::line::Line;
 
 /// Memory that an item costs beyond its bytes.
 const ITEM_OVERHEAD: usize = 64;
+
+/// How many times the bound may be held while a control answer is awaited. Beyond that the answer's time-out is the
+/// lesser evil.
+const CEILING: usize = 4;
 
 /// One thing for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +104,11 @@ impl Inbox {
         self.state().bytes < self.limit
     }
 
+    /// Whether even the bound for a reader that looks for an answer is not reached.
+    pub(crate) fn is_below_ceiling(&self) -> bool {
+        self.state().bytes < self.limit.saturating_mul(CEILING)
+    }
+
     /// Wakes the one who waits for room, because something else changed.
     pub(crate) fn wake_reader(&self) {
         self.room.notify_one();
@@ -136,9 +145,8 @@ impl Inbox {
         };
         let was_full = state.bytes >= self.limit;
         state.bytes -= item.cost();
-        let wake = was_full && state.bytes < self.limit;
         drop(state);
-        if wake {
+        if was_full {
             self.room.notify_one();
         }
         Taken::Item(item)
