@@ -82,7 +82,10 @@ impl Progress {
     pub(crate) fn finish(self) -> anyhow::Result<()> {
         let took = seconds(self.started.elapsed());
         if self.failed.is_empty() {
-            println!("All {} steps passed, {took}.", self.total);
+            match self.total {
+                1 => println!("The step passed, {took}."),
+                total => println!("All {total} steps passed, {took}."),
+            }
             return Ok(());
         }
         let next = self.advice.unwrap_or("the reasons are above");
