@@ -82,6 +82,7 @@
 //! | the messages and their fields | [`wire`] |
 //! | MCP servers, `.mcp.json`, tools in this process | [`mcp`] |
 //! | the conversations the CLI has kept on disk | [`saved`] |
+//! | hooks | [`HookMatcher`](options::HookMatcher), [`HookInput`](wire::HookInput), [`HookOutput`](wire::HookOutput) |
 //! | another way to reach the process than child pipes | [`transport`] |
 //! | raw lines and damage, without any of the above | [`framing`], [`mod@line`] |
 //!

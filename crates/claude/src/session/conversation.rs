@@ -87,6 +87,8 @@ impl Session {
     }
 
     /// The messages up to the next result, and that result. Call it again for the turn after it.
+    ///
+    /// It borrows the session until it is dropped: keep it in a block of its own, or use [`Session::next`].
     pub fn stream(&mut self) -> Turn<'_> {
         let state = (&mut self.messages, false);
         Box::pin(unfold(state, |(messages, ended)| async move {

@@ -277,6 +277,10 @@ impl Handle {
         self.quiet().observe(seen);
     }
 
+    pub(super) fn owes_an_answer(&self) -> bool {
+        self.quiet().owes_an_answer()
+    }
+
     pub(super) fn verdict(&self) -> Verdict {
         self.quiet().verdict()
     }

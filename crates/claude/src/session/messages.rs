@@ -115,7 +115,9 @@ impl Messages {
         let end = self.handle.connection().ended().await;
         // A signal is more than the CLI's way to repeat that the turn failed.
         let repeats_failure = self.failed_turn && matches!(end.exit, Exit::Code(_));
-        let expected = end.exit.is_success() || repeats_failure || self.handle.end_was_asked_for();
+        // A program that is no Claude Code often ends well, and has still not answered.
+        let done = end.exit.is_success() && !self.handle.owes_an_answer();
+        let expected = done || repeats_failure || self.handle.end_was_asked_for();
         (!expected).then_some(StreamError::Exited(end))
     }
 }

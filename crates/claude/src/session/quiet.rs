@@ -126,6 +126,11 @@ impl Quiet {
         }
     }
 
+    /// Whether a message was sent and no turn has ended since.
+    pub(crate) fn owes_an_answer(&self) -> bool {
+        self.unanswered
+    }
+
     /// What follows from the facts.
     pub(crate) fn verdict(&self) -> Verdict {
         if self.unanswered || self.turn_open || self.queued > 0 || !self.tasks.is_empty() {

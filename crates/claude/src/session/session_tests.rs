@@ -204,6 +204,18 @@ async fn an_unexpected_end_is_reported_once() {
 }
 
 #[tokio::test]
+async fn an_end_without_an_answer_is_reported_even_if_the_exit_code_is_good() {
+    let (mut query, mut peer) = running("hello").await;
+    peer.exit(Exit::Code(0));
+    let end = query.next().await.expect("the end is reported");
+    assert!(
+        matches!(&end, Err(StreamError::Exited(end)) if end.exit == Exit::Code(0)),
+        "{end:?}"
+    );
+    assert!(query.next().await.is_none());
+}
+
+#[tokio::test]
 async fn a_failed_turn_is_not_reported_a_second_time_by_the_exit_code() {
     let (mut session, mut peer) = session(Options::new()).await;
     let mut failed = result("API Error: 500");
