@@ -24,6 +24,9 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
 /// Most bytes read of each stream; a version is one line.
 const PROBE_OUTPUT_BYTES: u64 = 4096;
 
+/// Most characters of a wrong answer that an error repeats.
+const SHOWN_CHARACTERS: usize = 80;
+
 /// Why the version is not known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -73,7 +76,7 @@ pub enum ProbeError {
     NotAVersion {
         /// The program.
         program: PathBuf,
-        /// The beginning of what it printed.
+        /// The beginning of the first line it printed.
         output: String,
     },
 }
@@ -171,8 +174,14 @@ async fn ask(launch: Launch, limit: Duration) -> Result<CliVersion, ProbeError> 
     }
     stdout.parse().map_err(|_| ProbeError::NotAVersion {
         program,
-        output: stdout.trim().to_owned(),
+        output: first_line(&stdout),
     })
+}
+
+/// Enough of what a wrong program printed to recognise it.
+fn first_line(output: &str) -> String {
+    let line = output.trim().lines().next().unwrap_or_default();
+    line.chars().take(SHOWN_CHARACTERS).collect()
 }
 
 async fn answer_of(mut child: Child) -> io::Result<(ExitStatus, String, String)> {

@@ -101,6 +101,22 @@ async fn endless_output_is_cut_off() {
 }
 
 #[tokio::test]
+async fn a_wrong_program_is_described_in_one_short_line() {
+    let root = root();
+    let path = script(
+        &root,
+        "cli",
+        "printf 'other %0500d\\nCopyright\\nNo warranty\\n' 0",
+    );
+    let error = probe(&path).await.expect_err("no version");
+    let ProbeError::NotAVersion { output, .. } = &error else {
+        panic!("{error}");
+    };
+    assert!(output.starts_with("other 000"), "{output}");
+    assert_eq!(output.chars().count(), SHOWN_CHARACTERS);
+}
+
+#[tokio::test]
 async fn a_program_that_hangs_is_given_up_and_killed() {
     let root = root();
     let pid_file = root.path().join("pid");
