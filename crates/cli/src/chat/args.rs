@@ -7,8 +7,8 @@ use clap::Args;
 /// Talk to Claude Code in this terminal.
 ///
 /// The answer appears as it is written, tools are shown with what exactly runs, and you are asked before anything
-/// runs that needs your permission. Ctrl-C stops the running turn; at an empty prompt it leaves, as do Ctrl-D and
-/// /quit. What you type while Claude works is handed in at once. /help lists the commands.
+/// runs that needs your permission. Ctrl-C stops the running turn; a second one leaves, as do Ctrl-D and /quit.
+/// What you type while Claude works is handed in at once. /help lists the commands.
 ///
 /// Without a `claude` on this machine a simulator answers, and says so.
 #[derive(Debug, Clone, Args)]

@@ -59,7 +59,10 @@ pub(crate) fn help(passed_on: &[String]) -> Vec<Piece> {
             "show the session, the model and what runs in the background",
         ),
         ("/stop", "stop the running turn; Ctrl-C does the same"),
-        ("/quit", "leave; so do Ctrl-D, and Ctrl-C when nothing runs"),
+        (
+            "/quit",
+            "leave; so do Ctrl-D, and Ctrl-C twice when nothing runs",
+        ),
         (
             "/compact",
             "sum up the conversation to make room (Claude Code's own)",

@@ -107,6 +107,12 @@ fn options(args: &ChatArgs, agent: &Agent) -> anyhow::Result<Options> {
     }
     if let Some(folder) = &args.cwd {
         let folder = std::path::absolute(folder).context("failed to find the folder of --cwd")?;
+        // Before anything is printed: a greeting "in /nowhere" would be a lie.
+        anyhow::ensure!(
+            folder.is_dir(),
+            "there is no folder \"{}\", which --cwd names: create it, or name another",
+            folder.display()
+        );
         options = options.cwd(folder);
     }
     if let Some(mode) = &args.permission_mode {

@@ -159,6 +159,18 @@ fn a_named_program_that_is_not_there_is_an_error() {
 }
 
 #[test]
+fn a_folder_that_is_not_there_is_refused_before_the_greeting() {
+    let output = Place::new().run(&["chat", "--simulate", "--cwd", "/nowhere"], "hello\n");
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(stdout(&output), "");
+    let text = stderr(&output);
+    assert!(
+        text.contains("there is no folder \"/nowhere\", which --cwd names"),
+        "{text}"
+    );
+}
+
+#[test]
 fn without_any_claude_the_simulator_steps_in_and_says_so() {
     let places = [
         "/usr/local/bin/claude",

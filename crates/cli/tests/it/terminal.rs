@@ -149,9 +149,12 @@ fn a_second_ctrl_c_leaves() {
 }
 
 #[test]
-fn ctrl_c_when_nothing_runs_leaves_politely() {
+fn ctrl_c_when_nothing_runs_leaves_politely_the_second_time() {
     let place = Place::new();
     let mut talk = place.talk(&[]);
+    talk.ctrl('c');
+    talk.see("Ctrl-C again leaves; so does Ctrl-D.");
+    talk.see("› ");
     talk.ctrl('c');
     assert_eq!(talk.exit_code(), 0);
 }

@@ -113,7 +113,10 @@ impl Permission {
             }
             Word::ShowAll => Reply::Again(self.tool(usize::MAX)),
             Word::Always => misunderstood("There is nothing to allow for good here. Type y or n."),
-            Word::Unknown => misunderstood("Type y for yes, or n (and why) for no."),
+            Word::Unknown if self.always.is_empty() => {
+                misunderstood("Type y for yes, or n (and why) for no.")
+            }
+            Word::Unknown => misunderstood("Type y for yes, a for always, or n (and why) for no."),
         }
     }
 

@@ -130,6 +130,18 @@ fn questions_are_answered_one_after_the_other() {
 }
 
 #[test]
+fn a_line_that_the_terminal_has_cut_is_not_sent() {
+    let cut = "x".repeat(4095);
+    for line in [cut.clone(), format!("before\n{cut}")] {
+        let told = at_terminal().line(&line);
+        assert!(told[0].contains("this was not sent"), "{told:?}");
+        assert_eq!(told.len(), 1);
+    }
+    let whole = format!("{0}\n{0}", "x".repeat(4094));
+    assert_eq!(at_terminal().line(&whole), [format!("SEND {whole}")]);
+}
+
+#[test]
 fn ctrl_c_stops_the_turn_then_leaves() {
     let mut talk = at_terminal();
     talk.line("hello");
@@ -164,8 +176,15 @@ fn ctrl_c_at_a_question_withdraws_it() {
 }
 
 #[test]
-fn ctrl_c_when_nothing_runs_leaves_politely() {
+fn ctrl_c_drops_what_was_typed_and_only_then_leaves() {
+    let warning = "Ctrl-C again leaves; so does Ctrl-D.";
     let mut talk = at_terminal();
+    talk.line("a message that goes on\\");
+    assert_eq!(talk.step(Input::Interrupt), [warning]);
+    assert_eq!(talk.desk.prompt(), Some("› "));
+    assert_eq!(talk.line("hello"), ["SEND hello"]);
+    talk.result();
+    assert_eq!(talk.step(Input::Interrupt), [warning]);
     assert_eq!(talk.step(Input::Interrupt), ["CLOSE"]);
     assert_eq!(talk.desk.exit_code(), 0);
     assert!(talk.step(Input::Gone(Some(vec![Piece::Gap]))).is_empty());

@@ -90,6 +90,24 @@ pub(crate) struct Offer {
     pub(crate) commands: Vec<String>,
 }
 
+/// The longest line a terminal hands over; it drops the rest without a word.
+const TERMINAL_LINE_BYTES: usize = 4095;
+
+/// Whether the terminal has dropped the end of a line; several lines come together when they are pasted.
+fn was_cut(lines: &str) -> bool {
+    let mut lines = lines.split('\n');
+    lines.any(|line| line.len() >= TERMINAL_LINE_BYTES)
+}
+
+/// What Ctrl-C does when nothing runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CtrlC {
+    /// It says that the next one leaves.
+    Warns,
+    /// It leaves: that was said, and nothing was typed since.
+    Leaves,
+}
+
 /// The machine.
 #[derive(Debug)]
 pub(crate) struct Desk {
@@ -104,6 +122,7 @@ pub(crate) struct Desk {
     input_over: bool,
     /// An interrupt was asked for and the turn has not ended since.
     interrupting: bool,
+    at_prompt: CtrlC,
     /// The conversation is being ended.
     closing: bool,
     exit_code: u8,
@@ -121,6 +140,7 @@ impl Desk {
             held: None,
             input_over: false,
             interrupting: false,
+            at_prompt: CtrlC::Warns,
             closing: false,
             exit_code: 0,
         }
@@ -181,6 +201,7 @@ impl Desk {
             return Vec::new();
         }
         let mut effects = Vec::new();
+        self.at_prompt = CtrlC::Warns;
         self.view.interposed();
         if self.source == Source::Pipe {
             if line.trim().is_empty() && self.asks.is_empty() {
@@ -191,6 +212,11 @@ impl Desk {
                 (Tone::Ask, prompt),
                 (Tone::Plain, &line),
             ])]));
+        }
+        if self.source == Source::Terminal && was_cut(&line) {
+            let note = "The terminal passes on only the first 4095 bytes of a line, so this was not sent. \
+                        Break it into lines that end in \\.";
+            return vec![show([Piece::line(Tone::Bad, note)])];
         }
         let during_question = !self.asks.is_empty();
         match command::parse(&line) {
@@ -260,8 +286,15 @@ impl Desk {
         if self.source == Source::Pipe || self.interrupting {
             return self.close_with(130);
         }
+        let at_prompt = mem::replace(&mut self.at_prompt, CtrlC::Leaves);
         if !self.view.is_busy() && self.asks.is_empty() {
-            return self.close_with(0);
+            if at_prompt == CtrlC::Leaves {
+                return self.close_with(0);
+            }
+            // The terminal has dropped what was typed, unseen by us: somebody may have meant just that.
+            self.begun.clear();
+            let note = "Ctrl-C again leaves; so does Ctrl-D.";
+            return vec![show([Piece::line(Tone::Dim, note)])];
         }
         self.interrupting = true;
         vec![
