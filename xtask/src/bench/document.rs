@@ -31,6 +31,9 @@ answer every permission, is an error.
 - `typed` is our session with every message decoded into its type; `peek` the same session read as raw lines, with a
   look at each line's type. `serde_json Value` and `read + memchr` are no SDKs: a loop that parses each line into a
   tree, and one that only finds the ends of lines.
+- A target that the blocking loop itself misses cannot be reached on that machine; the loop's own figure stands beside
+  ours there. The loop answers with string operations: it neither checks the request nor runs a callback, and waits in
+  the read itself, where an asynchronous runtime asks the system once more per message.
 ";
 
 /// All tables.
