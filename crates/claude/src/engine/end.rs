@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use crate::transport::Exit;
 
+/// How much of standard error an error text shows; the field has all that was kept.
+const SHOWN_STDERR: usize = 2000;
+
 /// How a CLI ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
@@ -31,8 +34,18 @@ impl std::fmt::Display for End {
         if stderr.is_empty() {
             return Ok(());
         }
-        write!(f, ": {stderr}")
+        write!(f, ": {}", last_lines(stderr))
     }
+}
+
+/// The end of a text within [`SHOWN_STDERR`], from the beginning of a line where there is one.
+fn last_lines(text: &str) -> &str {
+    let Some(excess) = text.len().checked_sub(SHOWN_STDERR) else {
+        return text;
+    };
+    let start = text.ceil_char_boundary(excess);
+    let tail = &text[start..];
+    tail.split_once('\n').map_or(tail, |(_, lines)| lines)
 }
 
 /// Why a line could not be sent.
@@ -94,4 +107,25 @@ pub enum ControlError {
         /// What is wrong with it.
         reason: String,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_on_standard_error_is_shown_by_its_last_lines() {
+        let flood = "noise ä\n".repeat(5000) + "the reason";
+        let end = End {
+            exit: Exit::Code(1),
+            stderr: flood.clone(),
+        };
+        let shown = end.to_string();
+        assert!(
+            shown.len() < 2100 && shown.ends_with("noise ä\nthe reason"),
+            "{shown}"
+        );
+        assert!(shown.starts_with("exit code 1: noise ä\n"), "{shown}");
+        assert_eq!(end.stderr, flood);
+    }
 }

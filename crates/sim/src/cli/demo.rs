@@ -60,13 +60,16 @@ pub(crate) fn script(prompt: &str) -> Script {
         "agent" => slowly(
             Script::new().tools([sub_agent()]),
             "I have sent a sub-agent.",
-        ),
+        )
+        // The turn that its end may start.
+        .answer(watched("The sub-agent is back: it has looked around.")),
         "background" => {
             let command = json!({ "command": "sleep 3; echo done", "run_in_background": true });
             slowly(
                 Script::new().tool("Bash", command),
                 "It runs behind; I will hear of it.",
             )
+            .answer(watched("The command behind is done."))
         }
         "flood" => {
             let count = rest.parse().unwrap_or(1000).min(MOST_FLOOD);
