@@ -3,6 +3,8 @@
 //! Nothing here has a clock, a runtime, a file or a socket; what a decision needs comes in as an argument, and what
 //! comes out is a value. The shells around it (the host, the program) do the reading, the waiting and the sending.
 //!
+//! - [`decisions`]: what a person has to answer, who answered, how far the answer got.
 //! - [`policy`]: whether a tool call may run, must not run, or has to be put to a person.
 
+pub mod decisions;
 pub mod policy;
