@@ -70,6 +70,27 @@
 //! # }
 //! ```
 //!
+//! # A hook
+//!
+//! ```no_run
+//! use estelle_claude::options::{HookMatcher, Options};
+//! use estelle_claude::wire::{HookEvent, HookInput, HookOutput};
+//!
+//! let no_force = HookMatcher::for_tools("Bash").callback(|input, _tool_use_id, _context| async move {
+//!     match &input {
+//!         HookInput::PreToolUse(call) if call.tool_input.as_str().contains("--force") => {
+//!             HookOutput::deny_tool("no --force in this project")
+//!         }
+//!         _ => HookOutput::default(),
+//!     }
+//! });
+//! let options = Options::new().hook(HookEvent::PreToolUse, no_force);
+//! # let _ = options;
+//! ```
+//!
+//! To build these, a program needs `tokio` (with `macros` and `rt`), `futures-util` for the streams, and for tools of
+//! its own `serde` and `schemars` 1.
+//!
 //! # Where things are
 //!
 //! | you want | look at |

@@ -327,6 +327,16 @@ impl Handle {
         self.call(BackgroundTasks::default()).await.map(drop)
     }
 
+    /// Moves the foreground work of one tool call to the background.
+    pub async fn background_tool(&self, tool_use_id: impl Into<String>) -> Asked<()> {
+        self.call(BackgroundTasks {
+            tool_use_id: Some(tool_use_id.into()),
+            ..BackgroundTasks::default()
+        })
+        .await
+        .map(drop)
+    }
+
     /// The output of a background task.
     pub async fn task_output(&self, task_id: impl Into<String>) -> Asked<TaskOutput> {
         self.call(GetTaskOutput::new(task_id)).await

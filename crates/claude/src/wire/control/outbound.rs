@@ -33,7 +33,7 @@ wire_struct! {
 }
 
 wire_struct! {
-    /// Limits the model's thinking; none lifts the limit.
+    /// Limits the model's thinking; none goes back to the model's own limit.
     pub struct SetMaxThinkingTokens("subtype" = "set_max_thinking_tokens") {
         required { max_thinking_tokens: Option<u64> }
         optional { thinking_display: ThinkingDisplay }

@@ -48,6 +48,20 @@ impl HookOutput {
         .into()
     }
 
+    /// Refuses a tool that is about to run (`PreToolUse`), and tells the model why.
+    pub fn deny_tool(reason: impl Into<String>) -> Self {
+        Self::specific(Box::new(PreToolUseOutput {
+            permission_decision: Some(HookPermissionDecision::Deny),
+            permission_decision_reason: Some(reason.into()),
+            ..PreToolUseOutput::default()
+        }))
+    }
+
+    /// Says that the hook goes on in the background; the CLI does not wait for it.
+    pub fn in_background() -> Self {
+        AsyncHookOutput::new(true).into()
+    }
+
     /// Blocks what is about to happen, or makes a finished turn go on.
     pub fn block(reason: impl Into<String>) -> Self {
         SyncHookOutput {
@@ -331,5 +345,25 @@ wire_struct! {
     /// For text about to be shown: what to show instead.
     pub struct MessageDisplayOutput("hookEventName" = "MessageDisplay") {
         optional { "displayContent" => display_content: String }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_forms_say_what_the_cli_expects() {
+        let json = |output: HookOutput| serde_json::to_string(&output).expect("JSON");
+        assert_eq!(
+            json(HookOutput::deny_tool("no")),
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#
+        );
+        assert_eq!(json(HookOutput::in_background()), r#"{"async":true}"#);
+        assert_eq!(
+            json(HookOutput::block("go on")),
+            r#"{"decision":"block","reason":"go on"}"#
+        );
+        assert_eq!(json(HookOutput::default()), "{}");
     }
 }
