@@ -4,7 +4,9 @@
 //! comes out is a value. The shells around it (the host, the program) do the reading, the waiting and the sending.
 //!
 //! - [`decisions`]: what a person has to answer, who answered, how far the answer got.
+//! - [`idle`]: when a process that nobody uses is stopped.
 //! - [`policy`]: whether a tool call may run, must not run, or has to be put to a person.
 
 pub mod decisions;
+pub mod idle;
 pub mod policy;
