@@ -1,7 +1,8 @@
 //! The control protocol between a caller and a running CLI.
 //!
-//! Three tasks serve one connection: a reader that routes what the CLI prints, a writer that owns its input,
-//! and a supervisor that owns the process. They share the pending requests and the inbox and nothing else.
+//! Three tasks serve one connection: a reader that routes what the CLI prints, a writer for what callers send,
+//! and a supervisor that owns the process; each request of the CLI has a task of its own besides. They share the
+//! pending requests, the open calls and the inbox, and take turns at the CLI's input, a whole line at a time.
 //! The engine correlates, cancels, times out and sees to it that every inbound request is answered; what a
 //! request means is the [`Responder`]'s business, what a message means the caller's.
 //!
