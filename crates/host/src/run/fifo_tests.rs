@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
 
+use futures_util::FutureExt;
 use rustix::fs::{CWD, Mode, mkfifoat};
 use tempfile::TempDir;
 
@@ -66,7 +67,13 @@ async fn a_long_line_waits_for_an_empty_pipe_and_the_pipe_shrinks_again() {
     let mut writer = FifoWriter::open(&fifo.path).expect("open");
     writer.write(b"first").await.expect("written");
     let long = line(300_000, b'y');
-    let (written, before) = tokio::join!(writer.write(&long), read(&fifo, 6));
+    let mut writing = Box::pin(writer.write(&long));
+    assert!(
+        writing.as_mut().now_or_never().is_none(),
+        "it waits while the pipe holds something"
+    );
+    assert_eq!(ioctl_fionread(&fifo.reader).expect("readable"), 6);
+    let (written, before) = tokio::join!(writing, read(&fifo, 6));
     written.expect("written");
     assert_eq!(before, b"first\n");
     read(&fifo, 300_000).await;
