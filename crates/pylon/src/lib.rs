@@ -1,0 +1,7 @@
+//! The pylon: the controller of a machine, between the host that owns the runs and the relay that reaches the apps.
+//!
+//! [`store`] is its memory in SQLite: workspaces, conversations, history, usage. Everything in it that came from the host
+//! can be fetched from there again. The pylon links neither the SDK nor the host: it speaks IPC, so that a host of an
+//! older build goes on under a newer pylon.
+
+pub mod store;

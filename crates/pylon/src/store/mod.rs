@@ -1,0 +1,1 @@
+//! What the pylon remembers, in one SQLite database.
