@@ -5,8 +5,10 @@
 //!
 //! - [`decisions`]: what a person has to answer, who answered, how far the answer got.
 //! - [`idle`]: when a process that nobody uses is stopped.
+//! - [`link`]: when a lost connection is tried again, and where a subscriber goes on.
 //! - [`policy`]: whether a tool call may run, must not run, or has to be put to a person.
 
 pub mod decisions;
 pub mod idle;
+pub mod link;
 pub mod policy;
