@@ -21,7 +21,9 @@
 //! | a person stopped it | `claudeAborted`, then `state` |
 //! | a line of the journal could not be read | `journalDamage` |
 
-use crate::runs::{IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, TaskUpdate};
+use crate::runs::{
+    IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, SessionReset, TaskUpdate,
+};
 use crate::{
     ClaudeSessionId, ClientMessageId, ConversationStatus, DeviceId, Generation, Json, Question,
     Timestamp, ToolUseId,
@@ -343,6 +345,7 @@ union! {
         Paused(ProcessPaused) = "process_paused",
         Resumed(ProcessResumed) = "process_resumed",
         IdleWarning(IdleWarning) = "idleWarning",
+        SessionReset(SessionReset) = "sessionReset",
     }
 }
 

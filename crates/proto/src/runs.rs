@@ -3,6 +3,7 @@
 //! ```text
 //! (running) ── idleWarning ─► process_paused ── the next message ─► process_resumed ─► (running)
 //!     ├── taskUpdate      a background task of the agent started, went on or ended
+//!     ├── sessionReset    a new session begins; history shows a divider
 //!     └── journalDamage   something it printed could not be read
 //! ```
 //!
@@ -80,6 +81,17 @@ data! {
         required {
             /// Whether it knows what was said before.
             resumed_with_history: bool,
+        }
+    }
+}
+
+data! {
+    /// What follows belongs to a new session: the agent knows nothing of what stands above.
+    pub struct SessionReset {
+        required {
+            /// `new_session` when a person asked for it, `clear` when the agent's own command did, `resume_failed` when its
+            /// session was gone.
+            reason: String,
         }
     }
 }

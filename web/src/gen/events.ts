@@ -5,7 +5,7 @@ import type { DecisionKind, DecisionState, PermissionDecision, Question } from "
 import type { ErrorCode } from "./error";
 import type { ClaudeSessionId, ClientMessageId, DeviceId, Generation, Timestamp, ToolUseId } from "./ids";
 import type { Json } from "./json";
-import type { IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, TaskUpdate } from "./runs";
+import type { IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, SessionReset, TaskUpdate } from "./runs";
 
 /**
  * What the agent is at, while it works.
@@ -37,7 +37,7 @@ reason: string, };
 /**
  * What the agent does.
  */
-export type ClaudeEvent = { "type": "userMessage" } & UserMessage | { "type": "init" } & Init | { "type": "stateUpdate" } & StateUpdate | { "type": "text" } & TextDelta | { "type": "textComplete" } & TextComplete | { "type": "toolInfo" } & ToolInfo | { "type": "toolComplete" } & ToolComplete | { "type": "permission_request" } & PermissionAsked | { "type": "askQuestion" } & QuestionAsked | { "type": "decisionAnswered" } & DecisionAnswered | { "type": "state" } & StateChanged | { "type": "result" } & TurnResult | { "type": "error" } & ErrorEvent | { "type": "claudeAborted" } & ClaudeAborted | { "type": "taskUpdate" } & TaskUpdate | { "type": "journalDamage" } & JournalDamage | { "type": "process_paused" } & ProcessPaused | { "type": "process_resumed" } & ProcessResumed | { "type": "idleWarning" } & IdleWarning;
+export type ClaudeEvent = { "type": "userMessage" } & UserMessage | { "type": "init" } & Init | { "type": "stateUpdate" } & StateUpdate | { "type": "text" } & TextDelta | { "type": "textComplete" } & TextComplete | { "type": "toolInfo" } & ToolInfo | { "type": "toolComplete" } & ToolComplete | { "type": "permission_request" } & PermissionAsked | { "type": "askQuestion" } & QuestionAsked | { "type": "decisionAnswered" } & DecisionAnswered | { "type": "state" } & StateChanged | { "type": "result" } & TurnResult | { "type": "error" } & ErrorEvent | { "type": "claudeAborted" } & ClaudeAborted | { "type": "taskUpdate" } & TaskUpdate | { "type": "journalDamage" } & JournalDamage | { "type": "process_paused" } & ProcessPaused | { "type": "process_resumed" } & ProcessResumed | { "type": "idleWarning" } & IdleWarning | { "type": "sessionReset" } & SessionReset;
 
 /**
  * A decision is no longer open: somebody answered first, or the process that asked is gone.

@@ -88,7 +88,27 @@ openDecisions: number,
 /**
  * Milliseconds since the process last wrote something.
  */
-lastOutputMs?: number, };
+lastOutputMs?: number, 
+/**
+ * The conclusion in words: which fact decided.
+ */
+why?: string, 
+/**
+ * Background tasks that have not ended.
+ */
+backgroundTasks?: number, 
+/**
+ * Which run.
+ */
+generation?: Generation, 
+/**
+ * Its process.
+ */
+pid?: number, 
+/**
+ * How the last run ended, if none is alive.
+ */
+exitCode?: number, };
 
 /**
  * Asks for the state of one conversation or all.
@@ -151,7 +171,11 @@ timestamp?: Timestamp,
 /**
  * Which run it came from.
  */
-generation?: Generation, };
+generation?: Generation, 
+/**
+ * The whole text of what `toolComplete` shows cut; absent if nothing was cut.
+ */
+fullResult?: string, };
 
 /**
  * What the host says to its clients.
@@ -349,7 +373,7 @@ requestId?: RequestId, };
 /**
  * What a Pylon says to the host.
  */
-export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "shutdown" } & Shutdown;
+export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "shutdown" } & Shutdown;
 
 /**
  * A person must answer questions.
@@ -426,6 +450,10 @@ answeredBy?: DeviceId,
  */
 answeredAt?: Timestamp, 
 /**
+ * Whether the process that was started knows what was said before; only for `resume_session`.
+ */
+resumedWithHistory?: boolean, 
+/**
  * Why not, for a person to read; only on failure.
  */
 error?: string, 
@@ -439,6 +467,19 @@ errorCode?: ErrorCode,
 retry?: Retry, 
 /**
  * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Starts the process of a stopped conversation again; the result says whether it knows what was said before.
+ */
+export type ResumeSession = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };
 
@@ -527,7 +568,19 @@ epoch?: Epoch,
 /**
  * Its newest event.
  */
-seq?: Seq, };
+seq?: Seq, 
+/**
+ * In which workspace.
+ */
+workspaceId?: WorkspaceId, 
+/**
+ * The folder in which the agent works.
+ */
+workingDir?: PathText, 
+/**
+ * How permissions are judged.
+ */
+permissionMode?: PermissionMode, };
 
 /**
  * Changes the model from the next turn on.
@@ -622,6 +675,10 @@ export type StopSession = {
  * Which conversation.
  */
 sessionId: ConversationId, 
+/**
+ * End the process as well: `process_paused` with `manual` follows.
+ */
+endProcess?: boolean, 
 /**
  * Chosen by the sender; the result echoes it.
  */

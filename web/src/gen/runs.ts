@@ -60,6 +60,16 @@ export type ProcessResumed = {
 resumedWithHistory: boolean, };
 
 /**
+ * What follows belongs to a new session: the agent knows nothing of what stands above.
+ */
+export type SessionReset = { 
+/**
+ * `new_session` when a person asked for it, `clear` when the agent's own command did, `resume_failed` when its
+ * session was gone.
+ */
+reason: string, };
+
+/**
  * A background task of the agent started, went on or ended.
  */
 export type TaskUpdate = { 

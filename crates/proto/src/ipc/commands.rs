@@ -60,6 +60,20 @@ request! {
             /// Which conversation.
             session_id: ConversationId,
         }
+        optional {
+            /// End the process as well: `process_paused` with `manual` follows.
+            end_process: bool,
+        }
+    }
+}
+
+request! {
+    /// Starts the process of a stopped conversation again; the result says whether it knows what was said before.
+    pub struct ResumeSession {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+        }
     }
 }
 
@@ -228,6 +242,7 @@ union! {
         Hello(Hello) = "hello",
         SendMessage(SendMessage) = "send_message",
         StopSession(StopSession) = "stop_session",
+        ResumeSession(ResumeSession) = "resume_session",
         NewSession(NewSession) = "new_session",
         ClearSession(ClearSession) = "clear_session",
         DeleteSession(DeleteSession) = "delete_session",
@@ -250,6 +265,7 @@ impl PylonToHost {
         match self {
             Self::SendMessage(command) => Key::Conversation(&command.session_id),
             Self::StopSession(command) => Key::Conversation(&command.session_id),
+            Self::ResumeSession(command) => Key::Conversation(&command.session_id),
             Self::NewSession(command) => Key::Conversation(&command.session_id),
             Self::ClearSession(command) => Key::Conversation(&command.session_id),
             Self::DeleteSession(command) => Key::Conversation(&command.session_id),

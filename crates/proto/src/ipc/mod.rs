@@ -27,6 +27,7 @@
 //! | a protocol version the host does not speak | `error` with `protocol_mismatch`, then a close |
 //! | a cursor of another epoch, or whose hash does not fit | `subscribed` with `fresh: true` and a replay from the start |
 //! | an answer to an unknown, answered or void decision | `request_result` with `unknown_decision`, `already_answered` or `decision_void` |
+//! | `resume_session` of a conversation whose process runs | `request_result` with `conflict` |
 //! | an unknown conversation | `request_result` with `unknown_conversation` |
 //! | a `workingDir` that is missing, relative or gone | `request_result` with `bad_path` |
 //! | the agent's program missing, not executable or too old | `request_result` with `agent_unavailable` |

@@ -6,8 +6,8 @@
 use super::Hello;
 use crate::{
     ActivityState, ChainHash, ClaudeEvent, ClaudeSessionId, ConversationId, ConversationStatus,
-    DecisionKind, DeviceId, Epoch, ErrorReport, Generation, Json, Question, Seq, Timestamp,
-    ToolUseId,
+    DecisionKind, DeviceId, Epoch, ErrorReport, Generation, Json, PathText, PermissionMode,
+    Question, Seq, Timestamp, ToolUseId, WorkspaceId,
 };
 
 data! {
@@ -30,6 +30,8 @@ data! {
             timestamp: Timestamp,
             /// Which run it came from.
             generation: Generation,
+            /// The whole text of what `toolComplete` shows cut; absent if nothing was cut.
+            full_result: String,
         }
     }
 }
@@ -154,6 +156,16 @@ data! {
         optional {
             /// Milliseconds since the process last wrote something.
             last_output_ms: u64,
+            /// The conclusion in words: which fact decided.
+            why: String,
+            /// Background tasks that have not ended.
+            background_tasks: u32,
+            /// Which run.
+            generation: Generation,
+            /// Its process.
+            pid: u32,
+            /// How the last run ended, if none is alive.
+            exit_code: i32,
         }
     }
 }
@@ -192,6 +204,12 @@ data! {
             epoch: Epoch,
             /// Its newest event.
             seq: Seq,
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// The folder in which the agent works.
+            working_dir: PathText,
+            /// How permissions are judged.
+            permission_mode: PermissionMode,
         }
     }
 }
@@ -290,6 +308,8 @@ reply! {
             answered_by: DeviceId,
             /// When.
             answered_at: Timestamp,
+            /// Whether the process that was started knows what was said before; only for `resume_session`.
+            resumed_with_history: bool,
         }
     }
 }
