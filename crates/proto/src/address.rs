@@ -15,7 +15,7 @@ use serde::de::{self, MapAccess, SeqAccess, Visitor, value::MapAccessDeserialize
 use serde::ser::SerializeSeq as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{DeviceId, limits};
+use crate::{DeviceId, DeviceKey, limits};
 
 words! {
     /// What a device is.
@@ -87,6 +87,8 @@ data! {
             icon: String,
             /// What it may do in the realm.
             rights: Vec<Right>,
+            /// The paired device behind the connection, the same after every reconnect; Pylons have none.
+            device_key: DeviceKey,
         }
     }
 }

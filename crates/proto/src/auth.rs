@@ -23,7 +23,15 @@
 //! | too many frames, too much waiting | `error` with `rate_limited`, then a close |
 //! | `relay_update` from a client | `error` with `forbidden` |
 
-use crate::{DeviceId, DeviceType, ErrorReport, IsoTime, Right, Token};
+use crate::devices::{
+    DeviceAdd, DeviceAddResult, DeviceRevoke, DeviceRevokeResult, DeviceRights, DeviceRightsResult,
+    PairedList, PairedListResult, RightsChanged,
+};
+use crate::pairing::{
+    PairClosed, PairConfirm, PairConfirmResult, PairOffer, PairOfferResult, PairRequest,
+    PairRequestResult, PairRequested, PairResult,
+};
+use crate::{DeviceId, DeviceKey, DeviceType, ErrorReport, IsoTime, Right, Token};
 
 request! {
     /// The first message of every device.
@@ -71,6 +79,8 @@ reply! {
             device: Device,
             /// What the device may do; only on success.
             rights: Vec<Right>,
+            /// The paired device, the same after every reconnect; only on success, and only for clients.
+            device_key: DeviceKey,
             /// The protocol version the relay speaks; absent means 1.
             protocol: u32,
             /// The build of the relay.
@@ -208,6 +218,13 @@ messages! {
         Ping = "ping",
         RelayVersion = "relay_version",
         RelayUpdate = "relay_update",
+        PairOffer = "pair_offer",
+        PairRequest = "pair_request",
+        PairConfirm = "pair_confirm",
+        PairedList = "paired_list",
+        DeviceAdd = "device_add",
+        DeviceRevoke = "device_revoke",
+        DeviceRights = "device_rights",
     }
 }
 
@@ -223,6 +240,17 @@ messages! {
         RelayVersionResult = "relay_version_result",
         RelayUpdateResult = "relay_update_result",
         RelayRestarting = "relay_restarting",
+        PairOfferResult = "pair_offer_result",
+        PairRequestResult = "pair_request_result",
+        PairRequested = "pair_requested",
+        PairConfirmResult = "pair_confirm_result",
+        PairResult = "pair_result",
+        PairClosed = "pair_closed",
+        PairedListResult = "paired_list_result",
+        DeviceAddResult = "device_add_result",
+        DeviceRevokeResult = "device_revoke_result",
+        DeviceRightsResult = "device_rights_result",
+        RightsChanged = "rights_changed",
         ErrorReport = "error",
     }
 }

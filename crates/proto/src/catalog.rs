@@ -150,11 +150,13 @@ pub struct Page {
 }
 
 /// Every page, in the order in which one reads them.
-pub const PAGES: [Page; 22] = [
+pub const PAGES: [Page; 24] = [
     page("envelope", include_str!("envelope.rs")),
     page("address", include_str!("address.rs")),
     page("forward", include_str!("forward.rs")),
     page("auth", include_str!("auth.rs")),
+    page("pairing", include_str!("pairing.rs")),
+    page("devices", include_str!("devices.rs")),
     page("workspaces", include_str!("workspaces.rs")),
     page("conversations", include_str!("conversations.rs")),
     page("history", include_str!("history.rs")),

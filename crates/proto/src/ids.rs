@@ -116,6 +116,14 @@ text! {
     pub struct PathText(limit = limits::MAX_PATH_BYTES, rule = path);
 }
 text! {
+    /// A device of a realm, the same after every reconnect.
+    pub struct DeviceKey(limit = limits::MAX_ID_BYTES, rule = file_name);
+}
+text! {
+    /// An offer to pair.
+    pub struct PairId(limit = limits::MAX_ID_BYTES, rule = file_name);
+}
+text! {
     /// What a person writes to the agent.
     pub struct Prompt(limit = limits::MAX_PROMPT_BYTES, rule = prose);
 }
@@ -151,6 +159,28 @@ number! {
 text! {
     /// A moment as ISO 8601 text.
     pub struct IsoTime(limit = 64, rule = printable);
+}
+
+impl From<Timestamp> for IsoTime {
+    /// In UTC, with milliseconds: `2026-01-25T10:00:00.000Z`.
+    fn from(Timestamp(millis): Timestamp) -> Self {
+        let (days, of_day) = (millis.div_euclid(86_400_000), millis.rem_euclid(86_400_000));
+        // Days are counted from March 1 of year 0, so that the leap day is the last of its year.
+        let shifted = days + 719_468;
+        let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
+        let year_of_era =
+            (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let from_march = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * from_march + 2) / 5 + 1;
+        let month = (from_march + 2) % 12 + 1;
+        let year = era * 400 + year_of_era + i64::from(month <= 2);
+        let (seconds, millis) = (of_day / 1000, of_day % 1000);
+        let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+        let text =
+            format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z");
+        Self(text.into())
+    }
 }
 
 /// The secret of a device. Its text is not shown by `Debug`, so that it reaches no log.
@@ -215,6 +245,22 @@ mod tests {
         let error = Name::parse(&"가".repeat(86)).unwrap_err();
         let (length, limit) = (258, 256);
         assert_eq!(error, TextError::TooLong { length, limit });
+    }
+
+    #[test]
+    fn a_moment_is_written_in_utc() {
+        let cases = [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (1_706_180_400_000, "2024-01-25T11:00:00.000Z"),
+            (1_709_164_799_999, "2024-02-28T23:59:59.999Z"),
+            (1_709_164_800_000, "2024-02-29T00:00:00.000Z"),
+            (951_868_800_000, "2000-03-01T00:00:00.000Z"),
+            (-1, "1969-12-31T23:59:59.999Z"),
+            (4_107_542_400_000, "2100-03-01T00:00:00.000Z"),
+        ];
+        for (millis, text) in cases {
+            assert_eq!(IsoTime::from(Timestamp(millis)).as_str(), text);
+        }
     }
 
     #[test]

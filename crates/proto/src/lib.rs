@@ -1,7 +1,7 @@
 //! Every message that crosses one of Estelle's boundaries, once, as plain data.
 //!
 //! - [`envelope`], [`address`], [`forward`], [`inbox`]: how messages travel between devices, and what the relay may see.
-//! - [`auth`], [`workspaces`], [`conversations`], [`history`], [`lookup`], [`claude`], [`events`], [`runs`], [`decisions`],
+//! - [`auth`], [`pairing`], [`devices`], [`workspaces`], [`conversations`], [`history`], [`lookup`], [`claude`], [`events`], [`runs`], [`decisions`],
 //!   [`usage`], [`deploy`], [`version`], [`bugs`], [`folders`]: one file per boundary; each begins with the exchange it is for.
 //! - [`directions`]: the tables of messages by direction, with rights and serialization keys.
 //! - [`ipc`]: the lines between Pylon and host.
@@ -23,6 +23,7 @@ pub mod claude;
 pub mod conversations;
 pub mod decisions;
 pub mod deploy;
+pub mod devices;
 pub mod directions;
 pub mod envelope;
 pub mod error;
@@ -36,6 +37,7 @@ pub mod ipc;
 pub mod json;
 pub mod limits;
 pub mod lookup;
+pub mod pairing;
 pub mod runs;
 pub mod usage;
 pub mod version;
@@ -54,9 +56,9 @@ pub use events::{Activity, ActivityState, ClaudeEvent, Usage};
 pub use forward::{Forward, RelayFrame};
 pub use history::{HistoryMessage, Role};
 pub use ids::{
-    ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation,
-    IsoTime, Name, PathText, Prompt, QueryText, ReportText, RequestId, Seq, TextError, Timestamp,
-    Token, ToolUseId, WorkspaceId,
+    ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, DeviceKey, Epoch,
+    Generation, IsoTime, Name, PairId, PathText, Prompt, QueryText, ReportText, RequestId, Seq,
+    TextError, Timestamp, Token, ToolUseId, WorkspaceId,
 };
 pub use inbox::{AppInbox, PylonInbox};
 pub use ipc::{HostToPylon, PylonToHost};

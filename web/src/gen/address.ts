@@ -1,6 +1,6 @@
 // Made by `cargo xtask gen` from crates/proto. Do not edit.
 
-import type { DeviceId } from "./ids";
+import type { DeviceId, DeviceKey } from "./ids";
 
 /**
  * A group of devices of the sender's realm. An unknown word names a device type.
@@ -40,7 +40,11 @@ icon?: string,
 /**
  * What it may do in the realm.
  */
-rights?: Array<Right>, };
+rights?: Array<Right>, 
+/**
+ * The paired device behind the connection, the same after every reconnect; Pylons have none.
+ */
+deviceKey?: DeviceKey, };
 
 /**
  * One addressee.

@@ -1,8 +1,10 @@
 // Made by `cargo xtask gen` from crates/proto. Do not edit.
 
 import type { DeviceType, Right } from "./address";
+import type { DeviceAdd, DeviceAddResult, DeviceRevoke, DeviceRevokeResult, DeviceRights, DeviceRightsResult, PairedList, PairedListResult, RightsChanged } from "./devices";
 import type { ErrorCode, ErrorReport, Retry } from "./error";
-import type { DeviceId, IsoTime, Name, RequestId, Token } from "./ids";
+import type { DeviceId, DeviceKey, IsoTime, Name, RequestId, Token } from "./ids";
+import type { PairClosed, PairConfirm, PairConfirmResult, PairOffer, PairOfferResult, PairRequest, PairRequestResult, PairRequested, PairResult } from "./pairing";
 
 /**
  * The first message of every device.
@@ -49,6 +51,10 @@ device?: Device,
  * What the device may do; only on success.
  */
 rights?: Array<Right>, 
+/**
+ * The paired device, the same after every reconnect; only on success, and only for clients.
+ */
+deviceKey?: DeviceKey, 
 /**
  * The protocol version the relay speaks; absent means 1.
  */
@@ -195,7 +201,7 @@ devices: Array<ConnectedDevice>, };
 /**
  * What the relay answers itself.
  */
-export type DeviceToRelay = { "type": "auth", "payload": Auth } | { "type": "get_devices", "payload"?: GetDevices } | { "type": "ping", "payload"?: Ping } | { "type": "relay_version", "payload"?: RelayVersion } | { "type": "relay_update", "payload"?: RelayUpdate };
+export type DeviceToRelay = { "type": "auth", "payload": Auth } | { "type": "get_devices", "payload"?: GetDevices } | { "type": "ping", "payload"?: Ping } | { "type": "relay_version", "payload"?: RelayVersion } | { "type": "relay_update", "payload"?: RelayUpdate } | { "type": "pair_offer", "payload"?: PairOffer } | { "type": "pair_request", "payload": PairRequest } | { "type": "pair_confirm", "payload": PairConfirm } | { "type": "paired_list", "payload"?: PairedList } | { "type": "device_add", "payload": DeviceAdd } | { "type": "device_revoke", "payload": DeviceRevoke } | { "type": "device_rights", "payload": DeviceRights };
 
 /**
  * Asks who is connected.
@@ -236,7 +242,7 @@ reason?: string, };
 /**
  * What the relay says itself; these messages have no `from`.
  */
-export type RelayToDevice = { "type": "connected", "payload": Connected } | { "type": "auth_result", "payload": AuthResult } | { "type": "device_status", "payload": DeviceStatus } | { "type": "client_disconnect", "payload": ClientDisconnect } | { "type": "device_list", "payload": DeviceList } | { "type": "pong", "payload"?: Pong } | { "type": "relay_version_result", "payload": RelayVersionResult } | { "type": "relay_update_result", "payload": RelayUpdateResult } | { "type": "relay_restarting", "payload"?: RelayRestarting } | { "type": "error", "payload": ErrorReport };
+export type RelayToDevice = { "type": "connected", "payload": Connected } | { "type": "auth_result", "payload": AuthResult } | { "type": "device_status", "payload": DeviceStatus } | { "type": "client_disconnect", "payload": ClientDisconnect } | { "type": "device_list", "payload": DeviceList } | { "type": "pong", "payload"?: Pong } | { "type": "relay_version_result", "payload": RelayVersionResult } | { "type": "relay_update_result", "payload": RelayUpdateResult } | { "type": "relay_restarting", "payload"?: RelayRestarting } | { "type": "pair_offer_result", "payload": PairOfferResult } | { "type": "pair_request_result", "payload": PairRequestResult } | { "type": "pair_requested", "payload": PairRequested } | { "type": "pair_confirm_result", "payload": PairConfirmResult } | { "type": "pair_result", "payload": PairResult } | { "type": "pair_closed", "payload": PairClosed } | { "type": "paired_list_result", "payload": PairedListResult } | { "type": "device_add_result", "payload": DeviceAddResult } | { "type": "device_revoke_result", "payload": DeviceRevokeResult } | { "type": "device_rights_result", "payload": DeviceRightsResult } | { "type": "rights_changed", "payload": RightsChanged } | { "type": "error", "payload": ErrorReport };
 
 /**
  * Asks the relay to update itself; Pylons only.

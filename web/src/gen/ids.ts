@@ -27,6 +27,11 @@ export type ConversationId = string;
 export type DeviceId = number;
 
 /**
+ * A device of a realm, the same after every reconnect.
+ */
+export type DeviceKey = string;
+
+/**
  * Changes when a published log had to be rebuilt or shortened: cursors of another epoch are void.
  */
 export type Epoch = number;
@@ -45,6 +50,11 @@ export type IsoTime = string;
  * A name that people gave: of a workspace, a conversation or a device.
  */
 export type Name = string;
+
+/**
+ * An offer to pair.
+ */
+export type PairId = string;
 
 /**
  * A path on the machine of the Pylon, in its own notation.

@@ -58,6 +58,16 @@ macro_rules! messages {
             }
         }
 
+        impl $name {
+            /// The name of the row of a `type`.
+            pub fn variant_of(kind: &str) -> Option<&'static str> {
+                match kind {
+                    $($kind $(| $alias)* => Some(stringify!($variant)),)+
+                    _ => None,
+                }
+            }
+        }
+
         $(impl From<$variant> for $name {
             fn from(body: $variant) -> Self {
                 Self::$variant(body)
@@ -83,6 +93,15 @@ macro_rules! policy {
                     $(Self::$variant(_) => $crate::Right::$right,)+
                     Self::Unknown(_) => $crate::Right::Admin,
                 }
+            }
+
+            /// The same for a `type`, for whoever cannot read the message itself.
+            pub fn right_of(kind: &str) -> $crate::Right {
+                let variant = Self::variant_of(kind);
+                $(if variant == Some(stringify!($variant)) {
+                    return $crate::Right::$right;
+                })+
+                $crate::Right::Admin
             }
 
             /// Requests with the same key are carried out one after another, in the order of their arrival.

@@ -131,6 +131,15 @@ fn requests_declare_their_right_and_their_key() {
     let mode =
         app_says(r#"{"type":"claude_set_permission_mode","payload":{"mode":"plan"}}"#).unwrap();
     assert_eq!((mode.right(), mode.key()), (Right::Admin, Key::Machine));
+    for (kind, right) in [
+        ("claude_send", Right::Prompt),
+        ("claude_permission", Right::Approve),
+        ("workspace_list", Right::View),
+        ("deploy_go", Right::Admin),
+        ("later", Right::Admin),
+    ] {
+        assert_eq!(AppToPylon::right_of(kind), right, "{kind}");
+    }
     let unknown = app_says(r#"{"type":"later"}"#).unwrap();
     assert_eq!((unknown.right(), unknown.kind()), (Right::Admin, "later"));
     let envelope = Envelope::<AppToPylon>::to(To::device(DeviceId(1)), send);
