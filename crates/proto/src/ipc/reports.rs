@@ -259,7 +259,7 @@ data! {
             /// The last durable event taken into account.
             seq: Seq,
             /// How the conversation is.
-            status: SessionStatus,
+            status: Box<SessionStatus>,
         }
         optional {
             /// The hash of the log up to that event.
