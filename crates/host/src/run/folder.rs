@@ -133,6 +133,11 @@ impl RunFolder {
         self.path.join(TOMBSTONE).exists()
     }
 
+    /// Puts a file into the folder, whole or not at all.
+    pub fn store_file(&self, name: &str, contents: &[u8]) -> io::Result<()> {
+        write_file(&self.path.join(name), contents)
+    }
+
     pub(super) fn store_run(&self, run: &RunRecord) -> io::Result<()> {
         write_record(&self.path.join(RUN), run)
     }
@@ -161,7 +166,12 @@ pub(super) fn read_record<T: DeserializeOwned>(path: &Path) -> io::Result<Option
     }
 }
 
+/// Writes a record, whole or not at all.
 fn write_record(path: &Path, record: &impl Serialize) -> io::Result<()> {
+    write_file(path, &serde_json::to_vec(record)?)
+}
+
+fn write_file(path: &Path, contents: &[u8]) -> io::Result<()> {
     let beside = path.with_extension("new");
     let mut file = OpenOptions::new()
         .write(true)
@@ -169,7 +179,7 @@ fn write_record(path: &Path, record: &impl Serialize) -> io::Result<()> {
         .truncate(true)
         .mode(0o600)
         .open(&beside)?;
-    file.write_all(&serde_json::to_vec(record)?)?;
+    file.write_all(contents)?;
     file.sync_all()?;
     fs::rename(&beside, path)?;
     path.parent().map_or(Ok(()), sync_folder)

@@ -72,7 +72,8 @@ impl Rule {
         let whole_server = tool
             .strip_prefix(&self.tool)
             .is_some_and(|rest| self.tool.starts_with("mcp__") && rest.starts_with("__"));
-        if self.tool != tool && !whole_server {
+        // A lone star stands for every tool; both versions take it so.
+        if self.tool != tool && self.tool != "*" && !whole_server {
             return false;
         }
         let Some(content) = &self.content else {
