@@ -3,7 +3,10 @@
 //! The text is kept as it came, byte for byte: key order, spacing and the digits of numbers survive, and what is never
 //! looked at is never parsed twice.
 
-use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::{self, DeserializeOwned, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -60,6 +63,71 @@ impl PartialEq for Json {
     }
 }
 
+/// Checks all of a text, also what nothing looks into: it is one JSON value, no name stands twice in an object, numbers
+/// are in range, and nothing is nested deeper than 128 levels.
+pub fn check_strictly(text: &str) -> Result<(), serde_json::Error> {
+    serde_json::from_str::<Strict>(text).map(|Strict| ())
+}
+
+/// A value that was checked and not kept.
+struct Strict;
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Strict)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E: de::Error>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E: de::Error>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E: de::Error>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E: de::Error>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E: de::Error>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self, A::Error> {
+        while list.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        let mut names = BTreeSet::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if names.contains(&name) {
+                let twice = format_args!("`{name}` stands twice in one object");
+                return Err(de::Error::custom(twice));
+            }
+            names.insert(name);
+            map.next_value::<Self>()?;
+        }
+        Ok(self)
+    }
+}
+
 /// An object whose `type` this version does not know.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnknownObject {
@@ -95,5 +163,45 @@ impl<'de> Deserialize<'de> for UnknownObject {
             serde_json::from_str(object.get()).map_err(serde::de::Error::custom)?;
         let kind = kind.kind.into_owned();
         Ok(Self { kind, object })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(text: &str) -> String {
+        check_strictly(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_name_that_stands_twice_is_refused_at_any_depth() {
+        assert!(
+            check_strictly(r#"{"a":{"a":1},"b":[{"a":1},{"a":2}],"n":-0.5e3,"t":"x","z":null}"#)
+                .is_ok()
+        );
+        assert!(refusal(r#"{"decision":"deny","decision":"allow"}"#).contains("`decision`"));
+        assert!(refusal(r#"{"a":[1,{"b":{"c":1,"d":2,"c":3}}]}"#).contains("`c`"));
+        // The same name, written differently.
+        assert!(refusal(r#"{"a":1,"\u0061":2}"#).contains("`a`"));
+    }
+
+    #[test]
+    fn what_other_readers_would_stumble_over_is_refused() {
+        let deep = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        assert!(check_strictly(&deep(100)).is_ok());
+        assert!(refusal(&deep(10_000)).contains("recursion"));
+        for bad in [
+            "1e400",
+            "NaN",
+            r#""\ud800""#,
+            "{} {}",
+            "\u{feff}{}",
+            "{}\0",
+            "",
+            "{\"a\":}",
+        ] {
+            assert!(check_strictly(bad).is_err(), "{bad:?}");
+        }
     }
 }

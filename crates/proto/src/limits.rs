@@ -7,6 +7,10 @@
 pub const RELAY_PROTOCOL: u32 = 1;
 /// Version of the host's IPC.
 pub const IPC_PROTOCOL: u32 = 1;
+/// The oldest version of it that is still spoken.
+pub const IPC_OLDEST_PROTOCOL: u32 = 1;
+/// Seconds between connecting to the host and a valid `hello`.
+pub const HELLO_SECONDS: u32 = 5;
 
 /// A frame between device and relay. Larger things are paged or sent in chunks.
 pub const MAX_FRAME_BYTES: usize = 1024 * 1024;

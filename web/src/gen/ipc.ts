@@ -138,7 +138,11 @@ build: string,
 /**
  * What the speaker can do beyond the version, by name.
  */
-capabilities: Array<string>, };
+capabilities: Array<string>, 
+/**
+ * The lowest protocol version the speaker knows; absent means `protocol` alone.
+ */
+oldest?: number, };
 
 /**
  * An event of the agent.

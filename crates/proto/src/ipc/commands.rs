@@ -6,7 +6,7 @@
 use super::Hello;
 use crate::{
     Answer, ChainHash, ClaudeSessionId, ConversationId, DeviceId, Epoch, Json, Key, OnBusy,
-    PathText, PermissionDecision, PermissionMode, Prompt, Seq, ToolUseId, WorkspaceId,
+    PathText, PermissionDecision, PermissionMode, Prompt, RequestId, Seq, ToolUseId, WorkspaceId,
 };
 
 data! {
@@ -260,6 +260,54 @@ union! {
 }
 
 impl PylonToHost {
+    /// Names the command, so that the host answers it. What is never answered takes no name.
+    pub fn set_request_id(&mut self, id: RequestId) {
+        let slot = match self {
+            Self::SendMessage(command) => &mut command.request_id,
+            Self::StopSession(command) => &mut command.request_id,
+            Self::ResumeSession(command) => &mut command.request_id,
+            Self::NewSession(command) => &mut command.request_id,
+            Self::ClearSession(command) => &mut command.request_id,
+            Self::DeleteSession(command) => &mut command.request_id,
+            Self::PermissionResponse(command) => &mut command.request_id,
+            Self::QuestionResponse(command) => &mut command.request_id,
+            Self::GetStatus(command) => &mut command.request_id,
+            Self::PylonReconnected(command) => &mut command.request_id,
+            Self::SetPermissionMode(command) => &mut command.request_id,
+            Self::SetModel(command) => &mut command.request_id,
+            Self::Touch(command) => &mut command.request_id,
+            Self::Subscribe(command) => &mut command.request_id,
+            Self::Unsubscribe(command) => &mut command.request_id,
+            Self::Shutdown(command) => &mut command.request_id,
+            Self::Hello(_) | Self::Unknown(_) => return,
+        };
+        *slot = Some(id);
+    }
+
+    /// The name of the command, which the host's answer repeats.
+    pub fn request_id(&self) -> Option<&RequestId> {
+        let slot = match self {
+            Self::SendMessage(command) => &command.request_id,
+            Self::StopSession(command) => &command.request_id,
+            Self::ResumeSession(command) => &command.request_id,
+            Self::NewSession(command) => &command.request_id,
+            Self::ClearSession(command) => &command.request_id,
+            Self::DeleteSession(command) => &command.request_id,
+            Self::PermissionResponse(command) => &command.request_id,
+            Self::QuestionResponse(command) => &command.request_id,
+            Self::GetStatus(command) => &command.request_id,
+            Self::PylonReconnected(command) => &command.request_id,
+            Self::SetPermissionMode(command) => &command.request_id,
+            Self::SetModel(command) => &command.request_id,
+            Self::Touch(command) => &command.request_id,
+            Self::Subscribe(command) => &command.request_id,
+            Self::Unsubscribe(command) => &command.request_id,
+            Self::Shutdown(command) => &command.request_id,
+            Self::Hello(_) | Self::Unknown(_) => return None,
+        };
+        slot.as_ref()
+    }
+
     /// Commands with the same key are carried out one after another, in the order of their arrival.
     pub fn key(&self) -> Key<'_> {
         match self {

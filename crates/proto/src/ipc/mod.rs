@@ -54,6 +54,27 @@ data! {
             /// What the speaker can do beyond the version, by name.
             capabilities: Vec<String>,
         }
+        optional {
+            /// The lowest protocol version the speaker knows; absent means `protocol` alone.
+            oldest: u32,
+        }
+    }
+}
+
+impl Hello {
+    /// What this build says first.
+    pub fn of_this_build(build: String, capabilities: Vec<String>) -> Self {
+        Self {
+            oldest: Some(limits::IPC_OLDEST_PROTOCOL),
+            ..Self::new(limits::IPC_PROTOCOL, build, capabilities)
+        }
+    }
+
+    /// The highest version that both speak, if there is one.
+    pub fn common(&self, other: &Self) -> Option<u32> {
+        let oldest = |hello: &Self| hello.oldest.unwrap_or(hello.protocol);
+        let version = self.protocol.min(other.protocol);
+        (version >= oldest(self).max(oldest(other))).then_some(version)
     }
 }
 
@@ -64,6 +85,17 @@ pub fn parse_line<T: DeserializeOwned>(line: &str) -> Result<T, DecodeError> {
         return Err(DecodeError::TooLarge { length, limit });
     }
     serde_json::from_str(line).map_err(|source| DecodeError::Line { source })
+}
+
+/// Reads a line of a client, which is not trusted to have written good JSON: a name that stands twice in an object is
+/// refused, because readers differ in which one they take, and so is what is nested too deeply.
+pub fn parse_command(line: &str) -> Result<crate::PylonToHost, DecodeError> {
+    let (length, limit) = (line.len(), limits::MAX_IPC_LINE_BYTES);
+    if length > limit {
+        return Err(DecodeError::TooLarge { length, limit });
+    }
+    crate::json::check_strictly(line).map_err(|source| DecodeError::Line { source })?;
+    parse_line(line)
 }
 
 /// Writes a line, with its newline. JSON escapes line feeds, so there is no other in it.

@@ -153,3 +153,43 @@ fn a_line_holds_no_other_line_feed() {
     let line = ipc::to_line(&event).unwrap();
     assert_eq!(line.find('\n'), Some(line.len() - 1));
 }
+
+#[test]
+fn two_sides_go_on_with_the_highest_version_that_both_speak() {
+    let speaks = |protocol, oldest| ipc::Hello {
+        oldest,
+        ..ipc::Hello::new(protocol, "build".to_owned(), Vec::new())
+    };
+    let host = speaks(3, Some(2));
+    let cases = [
+        (speaks(3, None), Some(3)),
+        (speaks(2, None), Some(2)),
+        (speaks(1, None), None),
+        (speaks(9, None), None),
+        (speaks(9, Some(1)), Some(3)),
+        (speaks(9, Some(4)), None),
+    ];
+    for (client, common) in cases {
+        assert_eq!(host.common(&client), common, "{client:?}");
+        assert_eq!(client.common(&host), common, "{client:?}");
+    }
+}
+
+#[test]
+fn a_command_is_named_and_found_by_its_name() {
+    for (name, text) in crate::golden::examples() {
+        if !name.starts_with("ipc.") {
+            continue;
+        }
+        let Ok(mut command) = ipc::parse_command(&text) else {
+            continue;
+        };
+        let is_answered = !matches!(
+            command,
+            estelle_proto::PylonToHost::Hello(_) | estelle_proto::PylonToHost::Unknown(_)
+        );
+        let id = RequestId::parse("req-7").unwrap();
+        command.set_request_id(id.clone());
+        assert_eq!(command.request_id(), is_answered.then_some(&id), "{name}");
+    }
+}
