@@ -3,10 +3,12 @@
 //! A run is started so that it outlives the host ([`run`]): its input is a FIFO, its output a journal file, its
 //! parent a tiny shim. What the host knows of a conversation is in a log of its own ([`log`]) that is written
 //! before anything is sent and read again after a crash. What the CLI prints becomes events of ours in [`translate`] and
-//! nowhere else. What is executed, and with which safeguards, is decided in [`launch`].
+//! nowhere else. What is executed, and with which safeguards, is decided in [`launch`]; whether a folder's own
+//! configuration may be loaded, in [`trust`].
 //! `docs/design/durable-runs.md` has the crash windows.
 
 pub mod launch;
 pub mod log;
 pub mod run;
 pub mod translate;
+pub mod trust;

@@ -158,7 +158,7 @@ const RUN: &str = "run.json";
 const TOMBSTONE: &str = "tombstone";
 
 /// Reads a record, or nothing when it is not there.
-pub(super) fn read_record<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
+pub(crate) fn read_record<T: DeserializeOwned>(path: &Path) -> io::Result<Option<T>> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes)?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -167,7 +167,7 @@ pub(super) fn read_record<T: DeserializeOwned>(path: &Path) -> io::Result<Option
 }
 
 /// Writes a record, whole or not at all.
-fn write_record(path: &Path, record: &impl Serialize) -> io::Result<()> {
+pub(crate) fn write_record(path: &Path, record: &impl Serialize) -> io::Result<()> {
     write_file(path, &serde_json::to_vec(record)?)
 }
 

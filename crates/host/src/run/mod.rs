@@ -17,5 +17,6 @@ mod watch;
 
 pub use attach::attach;
 pub use folder::{ExitRecord, LaunchRecord, RunFolder, RunRecord};
+pub(crate) use folder::{read_record, write_record};
 pub use start::{ShimCommand, StartError, Tombstoned, start, tombstone};
 pub use watch::RunWatch;
