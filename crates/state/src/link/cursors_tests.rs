@@ -29,7 +29,7 @@ fn event(name: &str, epoch: u64, seq: u64) -> HostEvent {
 
 fn snapshot(name: &str, epoch: u64, seq: u64) -> Snapshot {
     let status = SessionStatus::new(conversation(name), ConversationStatus::Idle);
-    Snapshot::new(conversation(name), Epoch(epoch), Seq(seq), status)
+    Snapshot::new(conversation(name), Epoch(epoch), Seq(seq), Box::new(status))
 }
 
 fn answer(ask: &Subscribe, epoch: u64, head: u64, fresh: bool) -> Subscribed {
@@ -216,7 +216,7 @@ fn a_thousand_conversations_come_a_few_at_a_time() {
 #[derive(Clone)]
 enum Line {
     Subscribed(Subscribed),
-    Event(HostEvent),
+    Event(Box<HostEvent>),
     Snapshot(Snapshot),
 }
 
@@ -234,7 +234,7 @@ impl ModelHost {
         self.head += 1;
         if self.is_subscribed {
             self.wire
-                .push_back(Line::Event(event("a", self.epoch, self.head)));
+                .push_back(Line::Event(Box::new(event("a", self.epoch, self.head))));
         }
     }
 
@@ -248,7 +248,8 @@ impl ModelHost {
         self.is_subscribed = true;
         self.wire
             .push_back(Line::Subscribed(answer(ask, self.epoch, self.head, fresh)));
-        let replay = (from + 1..=self.head).map(|seq| Line::Event(event("a", self.epoch, seq)));
+        let replay =
+            (from + 1..=self.head).map(|seq| Line::Event(Box::new(event("a", self.epoch, seq))));
         self.wire.extend(replay);
         self.wire
             .push_back(Line::Snapshot(snapshot("a", self.epoch, self.head)));

@@ -1,0 +1,360 @@
+//! A host as the protocol has it, on a real socket, whose connections break where a seed says so.
+//!
+//! Its logs outlive its connections. It runs nothing: a message becomes a `userMessage` in the log, once per id.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use estelle_proto::events::{TextComplete, UserMessage};
+use estelle_proto::ipc::{
+    Hello, HostEvent, RequestResult, SendMessage, SessionStatus, Snapshot, StatusResponse,
+    Subscribe, Subscribed,
+};
+use estelle_proto::{
+    ApiError, ChainHash, ClaudeEvent, ClientMessageId, ConversationId, ConversationStatus, Epoch,
+    ErrorCode, HostToPylon, PylonToHost, Reply, RequestId, Retry, Seq, Timestamp,
+};
+use fastrand::Rng;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
+
+pub(super) fn conversation(name: &str) -> ConversationId {
+    ConversationId::parse(name).unwrap()
+}
+
+/// What a test can see and change.
+#[derive(Debug, Default)]
+pub(super) struct World {
+    pub(super) epoch: u64,
+    pub(super) logs: BTreeMap<ConversationId, Vec<ClaudeEvent>>,
+    seen: BTreeSet<ClientMessageId>,
+    /// The kinds of all commands that arrived.
+    pub(super) commands: Vec<String>,
+    pub(super) connections: u32,
+    /// Connections break as the seed says; otherwise they hold.
+    pub(super) is_rough: bool,
+}
+
+/// The host, until it is dropped.
+#[derive(Debug)]
+pub(super) struct FakeHost {
+    pub(super) socket: PathBuf,
+    pub(super) world: Arc<Mutex<World>>,
+    /// Says that there is something new, and to which generation of connections one must belong to live.
+    changed: watch::Sender<u64>,
+    server: tokio::task::JoinHandle<()>,
+    folder: tempfile::TempDir,
+}
+
+impl Drop for FakeHost {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+impl FakeHost {
+    pub(super) fn start(seed: u64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("host.sock");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let world = World {
+            epoch: 1,
+            ..World::default()
+        };
+        let world = Arc::new(Mutex::new(world));
+        let (changed, _) = watch::channel(0);
+        let server = serve(listener, world.clone(), changed.clone(), seed);
+        let tasks = tokio_util::task::TaskTracker::new();
+        Self {
+            socket,
+            world,
+            changed,
+            server: tasks.spawn(server),
+            folder,
+        }
+    }
+
+    pub(super) fn append(&self, conversation: &ConversationId, text: &str) {
+        let event = TextComplete::new(text.to_owned()).into();
+        let mut world = self.world.lock().unwrap();
+        world
+            .logs
+            .entry(conversation.clone())
+            .or_default()
+            .push(event);
+        drop(world);
+        self.changed.send_modify(|_| ());
+    }
+
+    /// Breaks all connections.
+    pub(super) fn cut(&self) {
+        self.changed.send_modify(|generation| *generation += 1);
+    }
+
+    /// The log was lost and comes back shorter, in a new epoch.
+    pub(super) fn rebuild(&self, conversation: &ConversationId) {
+        let mut world = self.world.lock().unwrap();
+        world.epoch += 1;
+        let log = world.logs.get_mut(conversation).unwrap();
+        log.truncate(log.len() / 2);
+    }
+
+    pub(super) fn log(&self, conversation: &ConversationId) -> Vec<ClaudeEvent> {
+        let world = self.world.lock().unwrap();
+        world.logs.get(conversation).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+}
+
+async fn serve(
+    listener: UnixListener,
+    world: Arc<Mutex<World>>,
+    changed: watch::Sender<u64>,
+    seed: u64,
+) {
+    let tasks = tokio_util::task::TaskTracker::new();
+    let mut rng = Rng::with_seed(seed);
+    loop {
+        let (stream, _) = listener.accept().await.unwrap();
+        let is_rough = {
+            let mut world = world.lock().unwrap();
+            world.connections += 1;
+            world.is_rough
+        };
+        let faults = is_rough.then(|| Faults::roll(&mut rng));
+        let connection = Connection::new(stream, world.clone(), changed.subscribe(), faults);
+        tasks.spawn(connection.run());
+    }
+}
+
+/// Where one connection breaks, and what it garbles before.
+#[derive(Debug)]
+struct Faults {
+    bytes_left: usize,
+    commands_left: usize,
+    rng: Rng,
+}
+
+impl Faults {
+    fn roll(rng: &mut Rng) -> Self {
+        Self {
+            bytes_left: rng.usize(0..6000),
+            commands_left: rng.usize(0..40),
+            rng: rng.fork(),
+        }
+    }
+}
+
+/// The connection is over.
+struct Cut;
+
+struct Connection {
+    lines: Lines<BufReader<OwnedReadHalf>>,
+    writer: OwnedWriteHalf,
+    world: Arc<Mutex<World>>,
+    changed: watch::Receiver<u64>,
+    faults: Option<Faults>,
+    /// The last number that was sent, for each subscription.
+    sent: BTreeMap<ConversationId, u64>,
+}
+
+impl Connection {
+    fn new(
+        stream: UnixStream,
+        world: Arc<Mutex<World>>,
+        changed: watch::Receiver<u64>,
+        faults: Option<Faults>,
+    ) -> Self {
+        let (reader, writer) = stream.into_split();
+        Self {
+            lines: BufReader::new(reader).lines(),
+            writer,
+            world,
+            changed,
+            faults,
+            sent: BTreeMap::new(),
+        }
+    }
+
+    async fn run(mut self) {
+        // A cut is what the test wants; there is nobody to tell.
+        let _ = self.talk().await;
+    }
+
+    async fn talk(&mut self) -> Result<(), Cut> {
+        let generation = *self.changed.borrow_and_update();
+        self.say(Hello::new(1, "fake".to_owned(), Vec::new()))
+            .await?;
+        loop {
+            tokio::select! {
+                line = self.lines.next_line() => {
+                    let line = line.map_err(|_| Cut)?.ok_or(Cut)?;
+                    let command = estelle_proto::ipc::parse_line(&line).unwrap();
+                    self.carry_out(command).await?;
+                }
+                _ = self.changed.changed() => {
+                    if *self.changed.borrow_and_update() != generation {
+                        return Err(Cut);
+                    }
+                }
+            }
+            self.send_live().await?;
+        }
+    }
+
+    async fn carry_out(&mut self, command: PylonToHost) -> Result<(), Cut> {
+        let kind = command.kind().to_owned();
+        self.world.lock().unwrap().commands.push(kind);
+        let reply = match command {
+            PylonToHost::SendMessage(command) => Some(self.take_message(&command)),
+            PylonToHost::Subscribe(command) => return self.subscribe(&command).await,
+            PylonToHost::PylonReconnected(_) => {
+                return self.say(StatusResponse::new(self.statuses())).await;
+            }
+            PylonToHost::GetStatus(command) => {
+                let mut status = StatusResponse::new(self.statuses());
+                status.request_id = command.request_id;
+                return self.say(status).await;
+            }
+            PylonToHost::Unsubscribe(command) => {
+                self.sent.remove(&command.session_id);
+                None
+            }
+            PylonToHost::StopSession(command) => Some(done(command.request_id.as_ref())),
+            _ => None,
+        };
+        if let Some(faults) = &mut self.faults {
+            // Carried out, but nobody is told.
+            faults.commands_left = faults.commands_left.checked_sub(1).ok_or(Cut)?;
+        }
+        match reply {
+            Some(reply) => self.say(reply).await,
+            None => Ok(()),
+        }
+    }
+
+    fn statuses(&self) -> Vec<SessionStatus> {
+        let world = self.world.lock().unwrap();
+        let names = world.logs.keys().cloned();
+        names
+            .map(|name| SessionStatus::new(name, ConversationStatus::Idle))
+            .collect()
+    }
+
+    fn take_message(&self, command: &SendMessage) -> RequestResult {
+        let mut world = self.world.lock().unwrap();
+        let payload = &command.payload;
+        let id = payload.client_message_id.clone();
+        if id.clone().is_none_or(|id| world.seen.insert(id)) {
+            let mut message = UserMessage::new(payload.prompt.as_str().to_owned(), Timestamp(1));
+            message.client_message_id = id;
+            let log = world.logs.entry(command.session_id.clone()).or_default();
+            log.push(message.into());
+        }
+        done(command.request_id.as_ref())
+    }
+
+    async fn subscribe(&mut self, command: &Subscribe) -> Result<(), Cut> {
+        let name = &command.session_id;
+        let (epoch, head) = {
+            let world = self.world.lock().unwrap();
+            (world.epoch, world.logs.get(name).map(Vec::len))
+        };
+        let Some(head) = head else {
+            let error = ApiError::new(
+                ErrorCode::UnknownConversation,
+                "no".to_owned(),
+                Retry::Never,
+            );
+            let refusal = done(command.request_id.as_ref()).failed(error);
+            return self.say(refusal).await;
+        };
+        let head = head as u64;
+        let from = command.seq.map_or(0, |seq| seq.0);
+        let is_ours = command.epoch == Some(Epoch(epoch))
+            && from <= head
+            && command.chain_hash == Some(hash(epoch, name, from));
+        let from = if is_ours { from } else { 0 };
+        let is_void = !is_ours && command.seq.is_some();
+        let mut began = Subscribed::new(name.clone(), Epoch(epoch), Seq(head), is_void);
+        began.request_id.clone_from(&command.request_id);
+        self.say(began).await?;
+        self.sent.insert(name.clone(), from);
+        self.send_live().await?;
+        let seq = Seq(self.sent.get(name).copied().unwrap_or(0));
+        let status = SessionStatus::new(name.clone(), ConversationStatus::Idle);
+        self.say(Snapshot::new(
+            name.clone(),
+            Epoch(epoch),
+            seq,
+            Box::new(status),
+        ))
+        .await
+    }
+
+    async fn send_live(&mut self) -> Result<(), Cut> {
+        for (name, sent) in self.sent.clone() {
+            let (epoch, events) = {
+                let world = self.world.lock().unwrap();
+                let events: Vec<_> = world.logs[&name]
+                    .iter()
+                    .skip(sent as usize)
+                    .cloned()
+                    .collect();
+                (world.epoch, events)
+            };
+            for (event, seq) in events.into_iter().zip(sent + 1..) {
+                self.sent.insert(name.clone(), seq);
+                let mut message = HostEvent::new(name.clone(), event);
+                message.epoch = Some(Epoch(epoch));
+                message.seq = Some(Seq(seq));
+                message.chain_hash = Some(hash(epoch, &name, seq));
+                self.say_roughly(message).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends an event; on a rough connection now and then not at all, or twice.
+    async fn say_roughly(&mut self, message: HostEvent) -> Result<(), Cut> {
+        let dice = self
+            .faults
+            .as_mut()
+            .map_or(99, |faults| faults.rng.u8(0..100));
+        match dice {
+            0..3 => Ok(()),
+            3..8 => {
+                self.say(message.clone()).await?;
+                self.say(message).await
+            }
+            _ => self.say(message).await,
+        }
+    }
+
+    async fn say(&mut self, message: impl Into<HostToPylon>) -> Result<(), Cut> {
+        let line = estelle_proto::ipc::to_line(&message.into()).unwrap();
+        let mut bytes = line.as_bytes();
+        let mut is_last = false;
+        if let Some(faults) = &mut self.faults {
+            is_last = faults.bytes_left < bytes.len();
+            bytes = &bytes[..bytes.len().min(faults.bytes_left)];
+            faults.bytes_left -= bytes.len();
+        }
+        self.writer.write_all(bytes).await.map_err(|_| Cut)?;
+        if is_last { Err(Cut) } else { Ok(()) }
+    }
+}
+
+fn hash(epoch: u64, name: &ConversationId, seq: u64) -> ChainHash {
+    ChainHash::parse(&format!("{epoch}-{name}-{seq}")).unwrap()
+}
+
+fn done(request: Option<&RequestId>) -> RequestResult {
+    RequestResult::default().in_reply_to(request)
+}

@@ -1,0 +1,11 @@
+//! The pylon from outside: its links against peers on real sockets.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::wildcard_enum_match_arm,
+    clippy::cast_possible_truncation,
+    reason = "a test that cannot go on fails, and looks at what it is about"
+)]
+
+mod links;
