@@ -9,6 +9,7 @@
 
 pub mod launch;
 pub mod log;
+pub mod mailbox;
 pub mod run;
 pub mod translate;
 pub mod trust;
