@@ -2,3 +2,4 @@
 
 mod fake_host;
 mod host;
+mod relay;
