@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
+    clippy::panic,
     clippy::wildcard_enum_match_arm,
     clippy::cast_possible_truncation,
     reason = "a test that cannot go on fails, and looks at what it is about"

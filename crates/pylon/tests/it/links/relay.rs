@@ -93,6 +93,15 @@ impl Call {
         self.socket.send(Packet::text(text)).await.unwrap();
     }
 
+    /// Which request the pylon answers next.
+    async fn answered(&mut self) -> u64 {
+        let answer = self.receive::<PylonToApp>().await;
+        let PylonToApp::ClaudeSendResult(answer) = answer.message else {
+            panic!("nobody asked for {answer:?}");
+        };
+        number(answer.request_id.as_ref())
+    }
+
     /// As the relay delivers what app 100 sent.
     async fn deliver(&mut self, message: impl Into<AppToPylon>) {
         let mut envelope = Envelope::<AppToPylon>::new(message);
@@ -253,11 +262,7 @@ async fn no_request_is_doubled_and_no_answer_reaches_another_connection() {
             sent += 1;
             call.deliver(request(sent)).await;
             if rng.bool() {
-                let answer = call.receive::<PylonToApp>().await;
-                let PylonToApp::ClaudeSendResult(answer) = answer.message else {
-                    panic!("nobody asked for {answer:?}");
-                };
-                let answered = number(answer.request_id.as_ref());
+                let answered = call.answered().await;
                 assert!(
                     (first..=sent).contains(&answered),
                     "{answered} is of another connection"
