@@ -1,0 +1,174 @@
+//! The canary: proof that a program asks before every tool, made before it is let near any work.
+//!
+//! For each program (path, size, time, version), mode and set of launch arguments a [`Trial`] runs it with the very
+//! arguments of a run, in a home of its own whose settings allow everything, against a tiny Messages API of our own that
+//! makes it call tools. Each call must come to us; nothing may have run. A proof is remembered in `canary.json`; a
+//! failure is not, and refuses the start. The prompt also carries the simulator's script, so that the simulated CLI is
+//! proven in the same way.
+
+mod api;
+mod plan;
+mod trial;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use estelle_claude::options::Cli;
+use estelle_proto::{ApiError, ErrorCode, Retry};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Semaphore;
+
+use crate::launch::{CliMode, LaunchRefused};
+use crate::run::{read_record, write_record};
+
+pub use trial::Trial;
+
+/// Raised when the trial itself asks for more, so that older proofs are void.
+const EDITION: u32 = 1;
+const FILE: &str = "canary.json";
+/// The most proofs that are kept; the oldest go first.
+const MAX_PROOFS: usize = 100;
+
+/// Why a program is not used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CanaryError {
+    /// The place of the trial cannot be made.
+    #[error("failed to prepare the trial of the agent's program")]
+    Place(#[from] io::Error),
+    /// The arguments cannot be made.
+    #[error(transparent)]
+    Launch(#[from] LaunchRefused),
+    /// It ended or failed before the trial was over.
+    #[error("the agent's program failed in its trial: {reason}")]
+    Failed {
+        /// What it said.
+        reason: String,
+    },
+    /// It did not finish.
+    #[error(
+        "the agent's program did not finish its trial: try again, or run it by hand to see why"
+    )]
+    TimedOut,
+    /// A tool ran, or would have run, without anybody being asked.
+    #[error(
+        "the agent's program called {tool} without asking, so its permissions cannot be enforced: install another \
+         version of Claude Code"
+    )]
+    Unasked {
+        /// Which tool.
+        tool: String,
+    },
+    /// A tool of the trial was never called, so nothing is known about it.
+    #[error(
+        "the agent's program did not call {tool} in its trial, so nothing is proven: install another version of Claude Code"
+    )]
+    NotCalled {
+        /// Which tool.
+        tool: String,
+    },
+}
+
+impl CanaryError {
+    /// The same for the wire.
+    pub fn to_api(&self) -> ApiError {
+        let retry = match self {
+            Self::Place(_) | Self::TimedOut | Self::Failed { .. } => Retry::Later,
+            Self::Launch(_) | Self::Unasked { .. } | Self::NotCalled { .. } => Retry::Never,
+        };
+        ApiError::new(ErrorCode::AgentUnavailable, self.to_string(), retry)
+    }
+}
+
+/// What a proof is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Proof {
+    edition: u32,
+    program: PathBuf,
+    size: u64,
+    modified_s: i64,
+    modified_ns: i64,
+    version: String,
+    mode: String,
+    /// The arguments that matter, hashed.
+    arguments: String,
+}
+
+/// The proofs of a data folder.
+#[derive(Debug)]
+pub struct Canary {
+    data: PathBuf,
+    proven: Mutex<Vec<Proof>>,
+    /// One trial at a time: conversations that start together wait for the same proof.
+    turn: Semaphore,
+}
+
+impl Canary {
+    /// Reads the proofs; what cannot be read is proven again.
+    pub fn load(data: &Path) -> Self {
+        let proofs = read_record(&data.join(FILE)).ok().flatten();
+        Self {
+            data: data.to_owned(),
+            proven: Mutex::new(proofs.unwrap_or_default()),
+            turn: Semaphore::new(1),
+        }
+    }
+
+    /// Makes sure that this program asks for everything in this mode, by an earlier proof or a new one.
+    pub async fn ensure(&self, cli: &Cli, mode: CliMode) -> Result<(), CanaryError> {
+        if self.is_proven(&proof(cli, mode)?) {
+            return Ok(());
+        }
+        // The semaphore is never closed.
+        let _turn = self.turn.acquire().await;
+        let wanted = proof(cli, mode)?;
+        if self.is_proven(&wanted) {
+            return Ok(());
+        }
+        let trial = Trial::prepare(cli, mode, &self.data.join("canary")).await?;
+        trial.run().await?;
+        // A program that was replaced during its trial has proven nothing.
+        if proof(cli, mode)? != wanted {
+            let reason = "it was replaced meanwhile".to_owned();
+            return Err(CanaryError::Failed { reason });
+        }
+        self.remember(wanted);
+        Ok(())
+    }
+
+    fn is_proven(&self, wanted: &Proof) -> bool {
+        self.proofs().contains(wanted)
+    }
+
+    fn remember(&self, proof: Proof) {
+        let mut proofs = self.proofs();
+        proofs.push(proof);
+        let surplus = proofs.len().saturating_sub(MAX_PROOFS);
+        proofs.drain(..surplus);
+        if let Err(error) = write_record(&self.data.join(FILE), &*proofs) {
+            tracing::warn!(%error, "the proof could not be written down and will be made again");
+        }
+    }
+
+    fn proofs(&self) -> std::sync::MutexGuard<'_, Vec<Proof>> {
+        self.proven.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn proof(cli: &Cli, mode: CliMode) -> io::Result<Proof> {
+    let metadata = fs::metadata(cli.path())?;
+    Ok(Proof {
+        edition: EDITION,
+        program: cli.path().to_owned(),
+        size: metadata.size(),
+        modified_s: metadata.mtime(),
+        modified_ns: metadata.mtime_nsec(),
+        version: cli.version().to_string(),
+        mode: mode.as_str().to_owned(),
+        arguments: trial::arguments_hash(cli, mode),
+    })
+}

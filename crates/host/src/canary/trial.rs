@@ -1,0 +1,294 @@
+//! One trial: the program, its stage, and the judgement.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use estelle_claude::mcp::{NoInput, ToolResult, create_sdk_mcp_server, tool};
+use estelle_claude::options::{Cli, Options};
+use estelle_claude::transport::pipes::{PipesConfig, spawn};
+use estelle_claude::wire::{Body, ContentBlock, Message, PermissionResult};
+use estelle_claude::{Session, StreamError};
+use estelle_proto::{ConversationId, Generation, PermissionMode};
+use serde_json::json;
+
+use super::CanaryError;
+use super::api::Api;
+use super::plan::{self, Call, Need};
+use crate::launch::{CliMode, FolderTrust, Hooks, LaunchWish, prepare};
+use crate::run::LaunchRecord;
+
+/// Longest time of a trial. It takes two seconds on a quiet machine.
+const LIMIT: Duration = Duration::from_secs(90);
+
+/// What the file holds that must not be read.
+const SECRET: &str = "kept-from-the-trial-51c2a7";
+
+/// Tells trials of one process apart.
+static COUNT: AtomicU64 = AtomicU64::new(0);
+
+/// A trial that is ready to run.
+#[derive(Debug)]
+pub struct Trial {
+    /// What is executed: the very arguments of a run.
+    pub launch: LaunchRecord,
+    stage: Stage,
+    calls: Vec<Call>,
+    /// Serves the program for as long as the trial is there.
+    _api: Api,
+}
+
+/// The place of a trial; dropping it removes it.
+#[derive(Debug)]
+struct Stage {
+    root: PathBuf,
+}
+
+impl Stage {
+    fn build(below: &Path) -> io::Result<Self> {
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let root = below.join(format!("{}-{number}", std::process::id()));
+        let stage = Self { root };
+        let permissive = json!({
+            "permissions": { "allow": ["*", "Bash", "Read", "Write"], "defaultMode": "bypassPermissions" },
+        })
+        .to_string();
+        for folder in [stage.home(), stage.work()] {
+            fs::create_dir_all(folder.join(".claude"))?;
+            fs::write(folder.join(".claude/settings.json"), &permissive)?;
+        }
+        fs::write(stage.secret(), SECRET)?;
+        Ok(stage)
+    }
+
+    fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    fn work(&self) -> PathBuf {
+        self.root.join("work")
+    }
+
+    fn secret(&self) -> PathBuf {
+        self.work().join("secret.txt")
+    }
+
+    fn marker(&self) -> PathBuf {
+        self.work().join("marker.txt")
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // What is left behind is small and harmless.
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+impl Trial {
+    /// Makes the place of a trial below a folder of ours, and the API it talks to.
+    pub async fn prepare(cli: &Cli, mode: CliMode, below: &Path) -> Result<Self, CanaryError> {
+        let stage = Stage::build(below)?;
+        let calls = plan::calls(&stage.secret(), &stage.marker());
+        let api = Api::start(calls.clone()).await?;
+        let wish = wish(mode, &stage.root, &stage.work())?;
+        let prepared = prepare(&wish, cli, environment(&stage.home(), api.url()))?;
+        Ok(Self {
+            launch: prepared.launch,
+            stage,
+            calls,
+            _api: api,
+        })
+    }
+
+    /// Runs the program and judges it.
+    pub async fn run(&self) -> Result<(), CanaryError> {
+        let probed = Arc::new(AtomicBool::new(false));
+        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+        let options = options(Arc::clone(&probed), Arc::clone(&asked))?;
+        let link = spawn(command(&self.launch), PipesConfig::default())?;
+        let mut session = Session::over(link, &options);
+        let watched = tokio::time::timeout(LIMIT, self.watch(&mut session)).await;
+        // Its end is not awaited beyond the grace of the SDK, and what it says then is of no interest.
+        let _ = session.close().await;
+        let seen = watched.map_err(|_| CanaryError::TimedOut)??;
+        let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+        if probed.load(Ordering::SeqCst) {
+            let tool = plan::PROBE.to_owned();
+            return Err(CanaryError::Unasked { tool });
+        }
+        if self.stage.marker().exists() || seen.secret {
+            let tool = "a tool on a file".to_owned();
+            return Err(CanaryError::Unasked { tool });
+        }
+        judge(&self.calls, &seen, &asked)
+    }
+
+    async fn watch(&self, session: &mut Session) -> Result<Seen, CanaryError> {
+        let failed = |reason: String| CanaryError::Failed { reason };
+        let ready = session.ready().await;
+        ready.map_err(|error| failed(error.to_string()))?;
+        let sent = session.send(plan::prompt(&self.calls)).await;
+        sent.map_err(|error| failed(error.to_string()))?;
+        let mut seen = Seen::default();
+        loop {
+            match session.next().await {
+                Some(Ok(message)) => {
+                    if seen.note(&message) {
+                        return Ok(seen);
+                    }
+                }
+                Some(Err(error)) => return Err(failed(reason(&error))),
+                None => return Err(failed("it ended at once".to_owned())),
+            }
+        }
+    }
+}
+
+fn reason(error: &StreamError) -> String {
+    error.to_string()
+}
+
+/// What the program printed that matters.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Calls with their ids, in order.
+    calls: Vec<(String, String)>,
+    /// Calls that came back as errors.
+    errors: Vec<String>,
+    /// Whether the secret was in any line.
+    secret: bool,
+}
+
+impl Seen {
+    /// Notes a message; true at the end of the turn.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the vendor's list is open and most of it proves nothing"
+    )]
+    fn note(&mut self, message: &Message) -> bool {
+        self.secret |= message.raw().contains(SECRET);
+        match &message.body {
+            Body::Assistant(answer) => {
+                for block in &answer.message.content {
+                    if let ContentBlock::ToolUse(call) = block {
+                        self.calls.push((call.name.clone(), call.id.clone()));
+                    }
+                }
+            }
+            Body::User(user) => {
+                let blocks = user.message.content.blocks().iter();
+                let results = blocks.filter_map(ContentBlock::as_tool_result);
+                let errors = results.filter(|result| result.is_error == Some(true));
+                self.errors
+                    .extend(errors.map(|result| result.tool_use_id.clone()));
+            }
+            Body::Result(_) => return true,
+            _ => {}
+        }
+        false
+    }
+}
+
+/// Every planned call was made, and each came to us or was refused by the program itself.
+fn judge(planned: &[Call], seen: &Seen, asked: &[String]) -> Result<(), CanaryError> {
+    let mut made = seen.calls.iter();
+    for call in planned {
+        let tool = || call.tool.to_owned();
+        let Some((_, id)) = made.find(|(name, _)| name == call.tool) else {
+            return Err(CanaryError::NotCalled { tool: tool() });
+        };
+        let refused = call.need == Need::AskedOrRefused && seen.errors.contains(id);
+        if !asked.contains(id) && !refused {
+            return Err(CanaryError::Unasked { tool: tool() });
+        }
+    }
+    Ok(())
+}
+
+/// The hash of the arguments of a run in this mode, so that a proof is about them.
+pub(super) fn arguments_hash(cli: &Cli, mode: CliMode) -> String {
+    let root = Path::new("/");
+    let launch = wish(mode, root, root)
+        .ok()
+        .and_then(|wish| prepare(&wish, cli, []).ok());
+    let mut hasher = blake3::Hasher::new();
+    for argument in launch.iter().flat_map(|prepared| &prepared.launch.args) {
+        hasher.update(argument.as_bytes());
+        hasher.update(b"\0");
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// The most permissive run there is: a trusted folder, hooks on.
+fn wish(mode: CliMode, run_folder: &Path, work: &Path) -> Result<LaunchWish, CanaryError> {
+    let conversation = ConversationId::parse("canary").map_err(io::Error::other)?;
+    Ok(LaunchWish {
+        conversation,
+        generation: Generation(1),
+        run_folder: run_folder.to_owned(),
+        working_dir: work.to_owned(),
+        resume: None,
+        mode: match mode {
+            CliMode::Default => PermissionMode::BypassPermissions,
+            CliMode::Plan => PermissionMode::Plan,
+        },
+        model: None,
+        append_system_prompt: None,
+        mcp_config: None,
+        trust: FolderTrust::Granted,
+        hooks: Hooks::Run,
+    })
+}
+
+/// Nothing of this program's own environment but where programs are.
+fn environment(home: &Path, api: &str) -> Vec<(OsString, OsString)> {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    let of = |name: &str, value: OsString| (OsString::from(name), value);
+    vec![
+        of("PATH", path),
+        of("HOME", home.into()),
+        of("ANTHROPIC_API_KEY", "canary".into()),
+        of("ANTHROPIC_BASE_URL", api.into()),
+        of("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".into()),
+        of("NO_PROXY", "127.0.0.1".into()),
+        // As root the CLI refuses settings that bypass permissions unless it is told that it is in a sandbox.
+        of("IS_SANDBOX", "1".into()),
+    ]
+}
+
+fn command(launch: &LaunchRecord) -> Command {
+    let mut command = Command::new(&launch.program);
+    command
+        .args(&launch.args)
+        .env_clear()
+        .envs(&launch.env)
+        .current_dir(&launch.cwd);
+    command
+}
+
+/// Denies everything and writes down what was asked; the server's tool says whether it was run.
+fn options(
+    probed: Arc<AtomicBool>,
+    asked: Arc<Mutex<Vec<String>>>,
+) -> Result<Options, CanaryError> {
+    let probe = tool(plan::PROBE, "Does nothing", move |_: NoInput| {
+        probed.store(true, Ordering::SeqCst);
+        async { Ok(ToolResult::text("probed")) }
+    });
+    let server = create_sdk_mcp_server(plan::SERVER, "1", [probe]).map_err(io::Error::other)?;
+    Ok(Options::new()
+        .mcp_server(plan::SERVER, server)
+        .can_use_tool(move |request, _| {
+            asked
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(request.tool_use_id);
+            async { PermissionResult::deny("this is a trial") }
+        }))
+}

@@ -1,0 +1,87 @@
+//! Programs that ask are proven, a launch that lets something pass is caught.
+
+use estelle_claude::options::Cli;
+use estelle_host::canary::{Canary, CanaryError, Trial};
+use estelle_host::launch::CliMode;
+use estelle_proto::ErrorCode;
+
+use crate::stage::programs;
+
+const MODES: [CliMode; 2] = [CliMode::Default, CliMode::Plan];
+
+#[tokio::test]
+async fn every_program_asks_for_everything_in_every_mode() {
+    let data = tempfile::tempdir().unwrap();
+    for cli in programs().await {
+        for mode in MODES {
+            let trial = Trial::prepare(&cli, mode, data.path()).await.unwrap();
+            let proven = trial.run().await;
+            assert!(proven.is_ok(), "{cli:?} {mode:?}: {proven:?}");
+        }
+    }
+    let left: Vec<_> = std::fs::read_dir(data.path()).unwrap().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// The settings of the launch replaced by `settings`.
+async fn doctored(cli: &Cli, settings: &str) -> Result<(), CanaryError> {
+    let data = tempfile::tempdir().unwrap();
+    let mut trial = Trial::prepare(cli, CliMode::Default, data.path())
+        .await
+        .unwrap();
+    let at = trial.launch.args.iter().position(|arg| arg == "--settings");
+    settings.clone_into(&mut trial.launch.args[at.unwrap() + 1]);
+    trial.run().await
+}
+
+#[tokio::test]
+async fn a_launch_without_ask_rules_is_caught() {
+    for cli in programs().await {
+        for settings in ["{}", r#"{"permissions":{"ask":["Bash"]}}"#] {
+            let error = doctored(&cli, settings).await.unwrap_err();
+            let caught = matches!(error, CanaryError::Unasked { .. });
+            assert!(caught, "{cli:?} {settings}: {error:?}");
+            assert_eq!(error.to_api().code, ErrorCode::AgentUnavailable);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_proof_is_made_once_per_program_and_mode() {
+    let data = tempfile::tempdir().unwrap();
+    let copy = data.path().join("copy");
+    std::fs::copy(crate::stage::simulator(), &copy).unwrap();
+    let cli = Cli::new(&copy, "2.1.325".parse().unwrap());
+    let canary = Canary::load(data.path());
+    for mode in MODES {
+        canary.ensure(&cli, mode).await.unwrap();
+    }
+    // A program of the same path, size and time that would fail every trial: only an earlier proof lets it pass.
+    let stamp = std::fs::metadata(&copy).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(&copy).unwrap();
+    std::io::Write::write_all(&mut &file, b"not a program any more").unwrap();
+    file.set_modified(stamp.modified().unwrap()).unwrap();
+    drop(file);
+    let again = Canary::load(data.path());
+    for mode in MODES {
+        again.ensure(&cli, mode).await.unwrap();
+    }
+    let file = std::fs::OpenOptions::new()
+        .append(true)
+        .open(&copy)
+        .unwrap();
+    std::io::Write::write_all(&mut &file, b"longer").unwrap();
+    drop(file);
+    assert!(again.ensure(&cli, CliMode::Default).await.is_err());
+}
+
+#[tokio::test]
+async fn a_program_that_fails_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    let cli = Cli::new("/bin/true", "2.1.325".parse().unwrap());
+    let error = Canary::load(data.path())
+        .ensure(&cli, CliMode::Default)
+        .await
+        .unwrap_err();
+    assert!(matches!(error, CanaryError::Failed { .. }), "{error:?}");
+}
