@@ -132,6 +132,10 @@ text! {
     pub struct ReportText(limit = limits::MAX_BUG_REPORT_BYTES, rule = prose);
 }
 text! {
+    /// A permission rule, in the notation of the CLI.
+    pub struct RuleText(limit = limits::MAX_RULE_BYTES, rule = name);
+}
+text! {
     /// What a person searches for.
     pub struct QueryText(limit = limits::MAX_QUERY_BYTES, rule = prose);
 }

@@ -57,8 +57,8 @@ pub use forward::{Forward, RelayFrame};
 pub use history::{HistoryMessage, Role};
 pub use ids::{
     ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, DeviceKey, Epoch,
-    Generation, IsoTime, Name, PairId, PathText, Prompt, QueryText, ReportText, RequestId, Seq,
-    TextError, Timestamp, Token, ToolUseId, WorkspaceId,
+    Generation, IsoTime, Name, PairId, PathText, Prompt, QueryText, ReportText, RequestId,
+    RuleText, Seq, TextError, Timestamp, Token, ToolUseId, WorkspaceId,
 };
 pub use inbox::{AppInbox, PylonInbox};
 pub use ipc::{HostToPylon, PylonToHost};

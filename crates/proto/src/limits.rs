@@ -35,6 +35,8 @@ pub const MAX_PROMPT_BYTES: usize = 512 * 1024;
 pub const MAX_BUG_REPORT_BYTES: usize = 64 * 1024;
 /// The secret of a device.
 pub const MAX_TOKEN_BYTES: usize = 512;
+/// A permission rule: a tool and a pattern, which may name a path.
+pub const MAX_RULE_BYTES: usize = 8 * 1024;
 /// The words of a search.
 pub const MAX_QUERY_BYTES: usize = 1024;
 

@@ -82,6 +82,11 @@ export type ReportText = string;
 export type RequestId = string;
 
 /**
+ * A permission rule, in the notation of the CLI.
+ */
+export type RuleText = string;
+
+/**
  * The dense number of a durable event in its conversation, from 1.
  */
 export type Seq = number;

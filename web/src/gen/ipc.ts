@@ -6,7 +6,7 @@ import type { ConversationStatus } from "./conversations";
 import type { DecisionKind, PermissionDecision, Question } from "./decisions";
 import type { ErrorCode, ErrorReport, Retry } from "./error";
 import type { ActivityState, ClaudeEvent } from "./events";
-import type { ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, PathText, Prompt, RequestId, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
+import type { ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, PathText, Prompt, RequestId, RuleText, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
 import type { Json } from "./json";
 
 /**
@@ -109,6 +109,19 @@ pid?: number,
  * How the last run ended, if none is alive.
  */
 exitCode?: number, };
+
+/**
+ * Asks for the rules of the machine, and those of a workspace.
+ */
+export type GetRules = { 
+/**
+ * Of which workspace; absent means of all.
+ */
+workspaceId?: WorkspaceId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
 
 /**
  * Asks for the state of one conversation or all.
@@ -361,6 +374,23 @@ deviceId?: DeviceId,
 requestId?: RequestId, };
 
 /**
+ * A rule of the user.
+ */
+export type PermissionRule = { 
+/**
+ * Which calls.
+ */
+rule: RuleText, 
+/**
+ * What becomes of them.
+ */
+effect: RuleEffect, 
+/**
+ * Where it holds; absent means everywhere on the machine.
+ */
+workspaceId?: WorkspaceId, };
+
+/**
  * How the process of a conversation is.
  */
 export type ProcessStatus = "initializing" | "running" | "waiting_input" | "completed" | "error" | "stopped" | "suspect";
@@ -377,7 +407,7 @@ requestId?: RequestId, };
 /**
  * What a Pylon says to the host.
  */
-export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "shutdown" } & Shutdown;
+export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "shutdown" } & Shutdown;
 
 /**
  * A person must answer questions.
@@ -430,6 +460,23 @@ deviceId?: DeviceId,
 requestId?: RequestId, };
 
 /**
+ * Takes a rule away. One that is not there is no failure.
+ */
+export type RemoveRule = { 
+/**
+ * Which calls, as it was set.
+ */
+rule: RuleText, 
+/**
+ * Where it holds; absent means everywhere on the machine.
+ */
+workspaceId?: WorkspaceId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
  * Whether a command was carried out. Only for commands with a `requestId`, or that failed.
  */
 export type RequestResult = { 
@@ -457,6 +504,10 @@ answeredAt?: Timestamp,
  * Whether the process that was started knows what was said before; only for `resume_session`.
  */
 resumedWithHistory?: boolean, 
+/**
+ * The permission rules; only for `get_rules`, `set_rule` and `remove_rule`.
+ */
+rules?: RuleList, 
 /**
  * Why not, for a person to read; only on failure.
  */
@@ -486,6 +537,24 @@ sessionId: ConversationId,
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };
+
+/**
+ * What a rule wants.
+ */
+export type RuleEffect = "allow" | "deny" | "ask";
+
+/**
+ * The rules that are in force now.
+ */
+export type RuleList = { 
+/**
+ * The rules, in the order in which they were set.
+ */
+rules: Array<PermissionRule>, 
+/**
+ * Why the rules are not known; then everything is asked about.
+ */
+warning?: string, };
 
 /**
  * Says something to the agent, starting or resuming its process if need be.
@@ -615,6 +684,19 @@ mode: PermissionMode,
  * In which conversation; absent means those without a mode of their own.
  */
 sessionId?: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Adds a rule, or gives it another effect.
+ */
+export type SetRule = { 
+/**
+ * The rule.
+ */
+rule: PermissionRule, 
 /**
  * Chosen by the sender; the result echoes it.
  */

@@ -3,7 +3,7 @@
 //! Each command may carry a `requestId`; the host then answers with `request_result`. The structs say what is asked
 //! for; the host decides whether it is done.
 
-use super::Hello;
+use super::{GetRules, Hello, RemoveRule, SetRule};
 use crate::{
     Answer, ChainHash, ClaudeSessionId, ConversationId, DeviceId, Epoch, Json, Key, OnBusy,
     PathText, PermissionDecision, PermissionMode, Prompt, RequestId, Seq, ToolUseId, WorkspaceId,
@@ -255,6 +255,9 @@ union! {
         Touch(Touch) = "touch",
         Subscribe(Subscribe) = "subscribe",
         Unsubscribe(Unsubscribe) = "unsubscribe",
+        GetRules(GetRules) = "get_rules",
+        SetRule(SetRule) = "set_rule",
+        RemoveRule(RemoveRule) = "remove_rule",
         Shutdown(Shutdown) = "shutdown",
     }
 }
@@ -278,6 +281,9 @@ impl PylonToHost {
             Self::Touch(command) => &mut command.request_id,
             Self::Subscribe(command) => &mut command.request_id,
             Self::Unsubscribe(command) => &mut command.request_id,
+            Self::GetRules(command) => &mut command.request_id,
+            Self::SetRule(command) => &mut command.request_id,
+            Self::RemoveRule(command) => &mut command.request_id,
             Self::Shutdown(command) => &mut command.request_id,
             Self::Hello(_) | Self::Unknown(_) => return,
         };
@@ -302,6 +308,9 @@ impl PylonToHost {
             Self::Touch(command) => &command.request_id,
             Self::Subscribe(command) => &command.request_id,
             Self::Unsubscribe(command) => &command.request_id,
+            Self::GetRules(command) => &command.request_id,
+            Self::SetRule(command) => &command.request_id,
+            Self::RemoveRule(command) => &command.request_id,
             Self::Shutdown(command) => &command.request_id,
             Self::Hello(_) | Self::Unknown(_) => return None,
         };
@@ -327,8 +336,12 @@ impl PylonToHost {
                 Some(session) => Key::Conversation(session),
                 None => Key::Machine,
             },
-            Self::Hello(_) | Self::PylonReconnected(_) | Self::Shutdown(_) => Key::Machine,
-            Self::GetStatus(_) | Self::Unknown(_) => Key::None,
+            Self::Hello(_)
+            | Self::PylonReconnected(_)
+            | Self::SetRule(_)
+            | Self::RemoveRule(_)
+            | Self::Shutdown(_) => Key::Machine,
+            Self::GetStatus(_) | Self::GetRules(_) | Self::Unknown(_) => Key::None,
         }
     }
 }

@@ -34,9 +34,11 @@
 
 mod commands;
 mod reports;
+mod rules;
 
 pub use commands::*;
 pub use reports::*;
+pub use rules::*;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -3,7 +3,7 @@
 //! Events travel in `claude_event` with their number; decisions are repeated as messages of their own, so that a Pylon
 //! that just came back sees them before anything else.
 
-use super::Hello;
+use super::{Hello, RuleList};
 use crate::{
     ActivityState, ChainHash, ClaudeEvent, ClaudeSessionId, ConversationId, ConversationStatus,
     DecisionKind, DeviceId, Epoch, ErrorReport, Generation, Json, PathText, PermissionMode,
@@ -310,6 +310,8 @@ reply! {
             answered_at: Timestamp,
             /// Whether the process that was started knows what was said before; only for `resume_session`.
             resumed_with_history: bool,
+            /// The permission rules; only for `get_rules`, `set_rule` and `remove_rule`.
+            rules: RuleList,
         }
     }
 }

@@ -152,6 +152,9 @@ fn repeat(command: &PylonToHost) -> Repeat {
         | PylonToHost::SetPermissionMode(_)
         | PylonToHost::SetModel(_)
         | PylonToHost::Touch(_)
+        | PylonToHost::GetRules(_)
+        | PylonToHost::SetRule(_)
+        | PylonToHost::RemoveRule(_)
         | PylonToHost::Subscribe(_)
         | PylonToHost::Unsubscribe(_) => Repeat::Safe,
         PylonToHost::StopSession(_)

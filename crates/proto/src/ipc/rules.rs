@@ -1,0 +1,87 @@
+//! The user's permission rules: what always runs, never runs, or is always asked about.
+//!
+//! ```text
+//! pylon                                             host
+//!   │ ── get_rules | set_rule | remove_rule ─────────► │
+//!   │ ◄────────────────────── request_result {rules} ──│  the rules afterwards, or why nothing changed
+//! ```
+//!
+//! A rule belongs to the machine, or to one workspace. Its notation is that of the CLI: `Bash(git push:*)`.
+
+use crate::{RuleText, WorkspaceId};
+
+words! {
+    /// What a rule wants.
+    pub enum RuleEffect {
+        /// The call runs.
+        Allow = "allow",
+        /// The call never runs.
+        Deny = "deny",
+        /// A person is asked.
+        Ask = "ask",
+    }
+}
+
+data! {
+    /// A rule of the user.
+    pub struct PermissionRule {
+        required {
+            /// Which calls.
+            rule: RuleText,
+            /// What becomes of them.
+            effect: RuleEffect,
+        }
+        optional {
+            /// Where it holds; absent means everywhere on the machine.
+            workspace_id: WorkspaceId,
+        }
+    }
+}
+
+request! {
+    /// Asks for the rules of the machine, and those of a workspace.
+    pub struct GetRules {
+        optional {
+            /// Of which workspace; absent means of all.
+            workspace_id: WorkspaceId,
+        }
+    }
+}
+
+request! {
+    /// Adds a rule, or gives it another effect.
+    pub struct SetRule {
+        required {
+            /// The rule.
+            rule: PermissionRule,
+        }
+    }
+}
+
+request! {
+    /// Takes a rule away. One that is not there is no failure.
+    pub struct RemoveRule {
+        required {
+            /// Which calls, as it was set.
+            rule: RuleText,
+        }
+        optional {
+            /// Where it holds; absent means everywhere on the machine.
+            workspace_id: WorkspaceId,
+        }
+    }
+}
+
+data! {
+    /// The rules that are in force now.
+    pub struct RuleList {
+        required {
+            /// The rules, in the order in which they were set.
+            rules: Vec<PermissionRule>,
+        }
+        optional {
+            /// Why the rules are not known; then everything is asked about.
+            warning: String,
+        }
+    }
+}
