@@ -5,9 +5,12 @@
 //! before anything is sent and read again after a crash. What the CLI prints becomes events of ours in [`translate`] and
 //! nowhere else. What is executed, and with which safeguards, is decided in [`launch`]; whether a folder's own
 //! configuration may be loaded, in [`trust`]; that a program really asks before every tool is proven in [`canary`].
+//! Clients speak to it over a socket ([`ipc`]), each with a mailbox of its own ([`mailbox`]).
 //! `docs/design/durable-runs.md` has the crash windows.
 
 pub mod canary;
+pub mod data;
+pub mod ipc;
 pub mod launch;
 pub mod log;
 pub mod mailbox;
