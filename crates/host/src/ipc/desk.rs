@@ -3,7 +3,7 @@
 //! The host implements [`Desk`]; tests put a stand-in there. A future that is dropped because its client left must not
 //! undo what was asked for.
 
-use estelle_proto::ipc::{RequestResult, SessionStatus, Subscribe};
+use estelle_proto::ipc::{RequestResult, RuleList, SessionStatus, Subscribe};
 use estelle_proto::{
     ApiError, ConversationId, DeviceId, HostToPylon, PylonToHost, Reply as _, RequestId, Seq,
     Timestamp,
@@ -52,7 +52,7 @@ pub trait Desk: Send + Sync + 'static {
 }
 
 /// A command was carried out.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Done {
     /// The number a message got.
     pub seq: Option<Seq>,
@@ -62,6 +62,8 @@ pub struct Done {
     pub answered_at: Option<Timestamp>,
     /// Whether the process that was started knows what was said before.
     pub resumed_with_history: Option<bool>,
+    /// The permission rules, if they were asked for or changed.
+    pub rules: Option<RuleList>,
 }
 
 /// A command was not carried out, and nothing has changed.
@@ -99,6 +101,7 @@ pub(super) fn result(
             answered_by: done.answered_by,
             answered_at: done.answered_at,
             resumed_with_history: done.resumed_with_history,
+            rules: done.rules,
             ..RequestResult::default()
         },
         Err(refusal) => RequestResult {

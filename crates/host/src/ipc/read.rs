@@ -132,6 +132,9 @@ impl<D: Desk> Reader<D> {
             | PylonToHost::SetPermissionMode(_)
             | PylonToHost::SetModel(_)
             | PylonToHost::Touch(_)
+            | PylonToHost::GetRules(_)
+            | PylonToHost::SetRule(_)
+            | PylonToHost::RemoveRule(_)
             | PylonToHost::Shutdown(_)
             | PylonToHost::Unknown(_)) => self.submit(command, back).await,
         }

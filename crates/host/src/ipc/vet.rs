@@ -5,7 +5,9 @@
 
 use std::path::Path;
 
-use estelle_proto::ipc::{MessagePayload, PermissionResponse, SetPermissionMode};
+use estelle_proto::ipc::{
+    MessagePayload, PermissionResponse, RuleEffect, SetPermissionMode, SetRule,
+};
 use estelle_proto::{
     ApiError, ErrorCode, OnBusy, PermissionDecision, PermissionMode, PylonToHost, Retry,
 };
@@ -23,6 +25,10 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
             }
         },
         PylonToHost::SetPermissionMode(SetPermissionMode { mode, .. }) => permission_mode(mode),
+        PylonToHost::SetRule(SetRule { rule, .. }) => match &rule.effect {
+            RuleEffect::Unknown(word) => Err(unknown_word("effect", word, RuleEffect::WORDS)),
+            RuleEffect::Allow | RuleEffect::Deny | RuleEffect::Ask => Ok(()),
+        },
         PylonToHost::Hello(_)
         | PylonToHost::StopSession(_)
         | PylonToHost::ResumeSession(_)
@@ -34,6 +40,8 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
         | PylonToHost::PylonReconnected(_)
         | PylonToHost::SetModel(_)
         | PylonToHost::Touch(_)
+        | PylonToHost::GetRules(_)
+        | PylonToHost::RemoveRule(_)
         | PylonToHost::Subscribe(_)
         | PylonToHost::Unsubscribe(_)
         | PylonToHost::Shutdown(_)
