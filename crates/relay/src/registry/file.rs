@@ -1,0 +1,319 @@
+//! The file of the registry: read once, written whole, owned by one relay at a time.
+//!
+//! A new version is written beside the old one, made durable and renamed, so that a crash leaves one of the two. The
+//! file is readable by its user alone. A lock beside it keeps a second relay, or a second command, away.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use estelle_proto::{DeviceKey, Timestamp, Token};
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use super::directory::{Directory, IssueError, NewDevice, PylonProfile, RealmName, RealmRecord};
+use crate::secret::{self, Entropy};
+
+/// The format of the file.
+const VERSION: u32 = 1;
+
+/// Why the registry could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The file or its lock could not be used.
+    #[error("use {path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another relay has it open.
+    #[error("{path} belongs to a relay that is running")]
+    Taken {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is not a registry.
+    #[error("read {path}: {source}")]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// It is of a newer version, or two devices have the same secret.
+    #[error("{path} is of version {version}, or damaged; this build reads version {VERSION}")]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+}
+
+/// Why the registry could not be written. The old version is still there.
+#[derive(Debug, thiserror::Error)]
+pub enum SaveError {
+    /// It has no JSON form.
+    #[error("write the registry as JSON: {0}")]
+    Encode(#[from] serde_json::Error),
+    /// The disk refused.
+    #[error("write the registry: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// What stands in the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Contents {
+    version: u32,
+    realms: BTreeMap<RealmName, RealmRecord>,
+}
+
+/// The file, with the lock that makes it ours.
+#[derive(Debug)]
+pub(crate) struct RegistryFile {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl RegistryFile {
+    /// Writes a version of the directory, durably. Blocks.
+    pub(crate) fn write(&self, text: &[u8]) -> Result<(), SaveError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let fresh = beside(&self.path, ".new");
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&fresh)?;
+        file.write_all(text)?;
+        file.sync_all()?;
+        fs::rename(&fresh, &self.path)?;
+        Ok(File::open(folder)?.sync_all()?)
+    }
+}
+
+/// The text of a version of the directory.
+pub(crate) fn encode(directory: &Directory) -> Result<Vec<u8>, SaveError> {
+    let contents = Contents {
+        version: VERSION,
+        realms: directory.realms().clone(),
+    };
+    let mut text = serde_json::to_vec_pretty(&contents)?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Realms, Pylons and devices, with the file they are kept in.
+pub struct Registry {
+    pub(crate) directory: Directory,
+    pub(crate) file: RegistryFile,
+    pub(crate) entropy: Entropy,
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Registry")
+            .field("path", &self.file.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Registry {
+    /// Opens the file, or begins a new one. Nobody else can open it until this is dropped. Blocks.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, OpenError> {
+        let path = path.into();
+        let io = |source| OpenError::Io {
+            path: path.clone(),
+            source,
+        };
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            let mut builder = fs::DirBuilder::new();
+            builder
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)
+                .map_err(io)?;
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false).mode(0o600);
+        let lock = options.open(beside(&path, ".lock")).map_err(io)?;
+        if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Err(OpenError::Taken { path });
+        }
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(io(error)),
+        };
+        let directory = parse(&path, &text)?;
+        let file = RegistryFile { path, _lock: lock };
+        Ok(Self {
+            directory,
+            file,
+            entropy: Box::new(secret::system_entropy),
+        })
+    }
+
+    /// Whether the realm has this Pylon already.
+    pub fn has_pylon(&self, realm: &RealmName, id: estelle_proto::DeviceId) -> bool {
+        self.directory.pylon(realm, id).is_some()
+    }
+
+    /// Adds a Pylon or changes it, and gives it a new secret. The old secret is worth nothing from now on.
+    pub fn put_pylon(
+        &mut self,
+        realm: &RealmName,
+        pylon: PylonProfile,
+    ) -> Result<Token, IssueError> {
+        let token = secret::token(&mut self.entropy).ok_or(IssueError::NoEntropy)?;
+        self.directory.put_pylon(realm, pylon, &token)?;
+        Ok(token)
+    }
+
+    /// The same with a secret from elsewhere, which must be a good one.
+    pub fn put_pylon_with(
+        &mut self,
+        realm: &RealmName,
+        pylon: PylonProfile,
+        token: &Token,
+    ) -> Result<(), IssueError> {
+        self.directory.put_pylon(realm, pylon, token)
+    }
+
+    /// Adds a device without pairing.
+    pub fn add_device(
+        &mut self,
+        realm: &RealmName,
+        device: NewDevice,
+        now: Timestamp,
+    ) -> Result<(DeviceKey, Token), IssueError> {
+        self.directory
+            .add_device(realm, device, now, &mut self.entropy)
+    }
+
+    /// Writes everything, durably. Blocks.
+    pub fn save(&self) -> Result<(), SaveError> {
+        self.file.write(&encode(&self.directory)?)
+    }
+}
+
+fn parse(path: &Path, text: &[u8]) -> Result<Directory, OpenError> {
+    if text.is_empty() {
+        return Ok(Directory::default());
+    }
+    let contents: Contents =
+        serde_json::from_slice(text).map_err(|source| OpenError::Malformed {
+            path: path.to_owned(),
+            source,
+        })?;
+    let version = contents.version;
+    Some(contents.realms)
+        .filter(|_| version == VERSION)
+        .and_then(Directory::new)
+        .ok_or_else(|| OpenError::Unusable {
+            path: path.to_owned(),
+            version,
+        })
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use estelle_proto::{DeviceId, Name, Right};
+
+    use super::*;
+
+    fn pylon(id: u32) -> PylonProfile {
+        PylonProfile {
+            device_id: DeviceId(id),
+            name: Name::parse("Selene").unwrap(),
+            icon: "🌙".to_owned(),
+            role: "home".to_owned(),
+        }
+    }
+
+    fn home() -> RealmName {
+        RealmName::parse("home").unwrap()
+    }
+
+    #[test]
+    fn what_was_saved_is_there_again_and_no_secret_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/relay.json");
+        let mut registry = Registry::open(&path).unwrap();
+        let token = registry.put_pylon(&home(), pylon(1)).unwrap();
+        let device = NewDevice {
+            name: Name::parse("Phone").unwrap(),
+            rights: vec![Right::View],
+            expires_at: None,
+        };
+        let (key, secret) = registry.add_device(&home(), device, Timestamp(5)).unwrap();
+        registry.save().unwrap();
+        drop(registry);
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains(token.reveal()) && !text.contains(secret.reveal()));
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&path), 0o600);
+        assert_eq!(mode(path.parent().unwrap()), 0o700);
+        let registry = Registry::open(&path).unwrap();
+        assert!(registry.directory.whose(&token).is_some());
+        assert_eq!(
+            registry.directory.whose(&secret).map(|found| &found.who),
+            Some(&super::super::Who::Device(key))
+        );
+    }
+
+    #[test]
+    fn one_relay_owns_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("relay.json");
+        let first = Registry::open(&path).unwrap();
+        assert!(matches!(
+            Registry::open(&path),
+            Err(OpenError::Taken { .. })
+        ));
+        drop(first);
+        assert!(Registry::open(&path).is_ok());
+    }
+
+    #[test]
+    fn r5_a_secret_that_could_be_guessed_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut registry = Registry::open(folder.path().join("relay.json")).unwrap();
+        for weak in ["changeme", "secret", &"a".repeat(64), &"ab".repeat(30)] {
+            let token = Token::parse(weak).unwrap();
+            let refused = registry.put_pylon_with(&home(), pylon(1), &token);
+            assert_eq!(refused, Err(IssueError::WeakSecret), "{weak}");
+        }
+    }
+
+    #[test]
+    fn a_newer_or_broken_file_is_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("relay.json");
+        for text in [
+            r#"{"version":2,"realms":{}}"#,
+            r#"{"version":1,"realms":{"Home Sweet":{}}}"#,
+            "{",
+        ] {
+            fs::write(&path, text).unwrap();
+            assert!(Registry::open(&path).is_err(), "{text}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+    }
+}

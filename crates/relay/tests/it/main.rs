@@ -1,0 +1,18 @@
+//! The integration tests of the relay: real sockets on the loopback, and clients that misbehave.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed expectation is how a test fails, in its helpers too"
+)]
+
+mod abuse;
+mod auth;
+mod devices;
+mod http;
+mod kit;
+mod pairing;
+mod realms;
+mod routing;
+mod validity;
