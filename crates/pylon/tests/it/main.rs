@@ -1,4 +1,4 @@
-//! The pylon from outside: its links against peers on real sockets.
+//! The pylon from outside: its links against peers on real sockets, its store in real folders.
 
 #![expect(
     clippy::unwrap_used,
@@ -10,3 +10,4 @@
 )]
 
 mod links;
+mod store;

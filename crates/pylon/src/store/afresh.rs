@@ -1,0 +1,49 @@
+//! Histories that begin anew: because the host's log did, or because a person cleared them.
+//!
+//! The two differ in what is counted. A log that begins anew is replayed from its first event, so what was counted from
+//! it is taken back; a cleared one is gone for good, and what it cost stays counted.
+
+use estelle_proto::{ConversationId, Seq};
+use rusqlite::Connection;
+
+use super::conversations::{ConversationError, folded};
+use super::folded::Folded;
+use super::threads::Keep;
+use super::{Store, usage};
+
+impl Store {
+    /// Forgets the cursor of a conversation and everything up to it, because the host replays it from the start. To be
+    /// called when a subscription is answered with `fresh`.
+    pub async fn begin_afresh(&self, id: ConversationId) -> Result<(), ConversationError> {
+        self.write(Keep::FromHost, move |db| {
+            let mut conversation = folded(db, &id)?;
+            restart(db, &mut conversation)?;
+            Ok(conversation.save(db)?)
+        })
+        .await
+    }
+
+    /// Deletes the history of a conversation and drops its session, as `clear` asks. To be called before the host is
+    /// told: its log begins a new epoch then. Usage stays counted.
+    pub async fn clear_history(&self, id: ConversationId) -> Result<(), ConversationError> {
+        self.write(Keep::Own, move |db| {
+            let mut conversation = folded(db, &id)?;
+            conversation.leave_shelf(db)?;
+            conversation.claude_session_id = None;
+            usage::settle(db, &conversation.id)?;
+            Ok(conversation.save(db)?)
+        })
+        .await
+    }
+}
+
+/// The log begins anew: no cursor, no entries, nothing counted that will be counted again.
+pub(super) fn restart(db: &Connection, conversation: &mut Folded) -> rusqlite::Result<()> {
+    conversation.leave_shelf(db)?;
+    usage::take_back(db, &conversation.id)?;
+    conversation.epoch = None;
+    conversation.seq = Seq(0);
+    conversation.chain_hash = None;
+    conversation.seen_model = None;
+    Ok(())
+}

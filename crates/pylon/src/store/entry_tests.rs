@@ -1,0 +1,195 @@
+//! What each event looks like in history.
+
+use estelle_proto::decisions::{DecisionState, PermissionDecision, Question};
+use estelle_proto::events::{ClaudeAborted, ErrorEvent, Init};
+use estelle_proto::runs::{PauseReason, ProcessPaused, ProcessResumed, SessionReset};
+use estelle_proto::{ClaudeSessionId, ConversationStatus, DeviceId, Generation, Usage};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn beside(call: Call) -> Beside<'static> {
+    Beside {
+        call,
+        full_result: None,
+    }
+}
+
+/// The entry of an event as apps get it, without its time and number.
+fn shown(event: impl Into<ClaudeEvent>, call: Call) -> Option<Value> {
+    let entry = entry(&event.into(), Timestamp(5), Seq(7), beside(call))?;
+    let mut value = serde_json::to_value(entry.message).unwrap();
+    let object = value.as_object_mut().unwrap();
+    assert_eq!(object.remove("timestamp"), Some(json!(5)));
+    assert_eq!(object.remove("seq"), Some(json!(7)));
+    Some(value)
+}
+
+fn fresh(event: impl Into<ClaudeEvent>) -> Option<Value> {
+    shown(event, Call::Unseen)
+}
+
+fn id(text: &str) -> ToolUseId {
+    ToolUseId::parse(text).unwrap()
+}
+
+#[test]
+fn what_was_said_is_shown_with_who_said_it() {
+    let message = UserMessage {
+        device_id: Some(DeviceId(100)),
+        ..UserMessage::new("안녕".to_owned(), Timestamp(1))
+    };
+    let user = json!({"type": "text", "role": "user", "content": "안녕", "deviceId": 100});
+    assert_eq!(fresh(message), Some(user));
+    let text = TextComplete {
+        parent_tool_use_id: Some(id("task")),
+        ..TextComplete::new("hello".to_owned())
+    };
+    let assistant =
+        json!({"type": "text", "role": "assistant", "content": "hello", "parentToolUseId": "task"});
+    assert_eq!(fresh(text), Some(assistant));
+}
+
+#[test]
+fn a_call_and_its_return_are_two_entries_with_one_id() {
+    let call = ToolInfo {
+        tool_use_id: Some(id("c")),
+        ..ToolInfo::new(
+            "Read".to_owned(),
+            Json::parse(r#"{"file_path":"/a"}"#).unwrap(),
+        )
+    };
+    let start = json!({"type": "tool_start", "toolName": "Read", "toolInput": {"file_path": "/a"}, "toolUseId": "c"});
+    assert_eq!(fresh(call), Some(start));
+    let back = ToolComplete {
+        tool_use_id: Some(id("c")),
+        error: Some("e".repeat(300)),
+        ..ToolComplete::new("Read".to_owned(), false, "한".repeat(2000))
+    };
+    let end = json!({
+        "type": "tool_complete", "toolName": "Read", "success": false, "toolUseId": "c",
+        "output": "한".repeat(1000), "error": "e".repeat(200),
+    });
+    assert_eq!(fresh(back), Some(end));
+}
+
+#[test]
+fn a_cut_call_without_an_id_gets_one() {
+    let back = ToolComplete::new("Read".to_owned(), true, "x".repeat(1001));
+    let made = entry(&back.into(), Timestamp(5), Seq(7), beside(Call::Unseen)).unwrap();
+    let (call, part) = made.part.unwrap();
+    assert_eq!(call, id("seq_7"));
+    assert_eq!(
+        part,
+        Part::Output {
+            whole: Some("x".repeat(1001))
+        }
+    );
+    let short = ToolComplete::new("Read".to_owned(), true, "x".to_owned());
+    let made = entry(&short.into(), Timestamp(5), Seq(7), beside(Call::Unseen)).unwrap();
+    assert_eq!(made.part, None);
+}
+
+#[test]
+fn a_question_is_shown_once() {
+    let question = Question::new("Which?".to_owned(), "Choice".to_owned(), Vec::new(), false);
+    let asked = QuestionAsked::new(id("q"), vec![question]);
+    let value = fresh(asked.clone()).unwrap();
+    assert_eq!(
+        (&value["toolName"], &value["toolUseId"]),
+        (&json!("AskUserQuestion"), &json!("q"))
+    );
+    assert_eq!(value["toolInput"]["questions"][0]["question"], "Which?");
+    assert_eq!(shown(asked, Call::Shown), None);
+}
+
+#[test]
+fn a_permission_is_shown_by_its_call_and_its_answer() {
+    let asked = PermissionAsked {
+        reason: Some("the folder is new".to_owned()),
+        ..PermissionAsked::new("Trust".to_owned(), Json::parse("{}").unwrap(), id("p"))
+    };
+    assert_eq!(shown(asked.clone(), Call::Shown), None);
+    let remark =
+        json!({"type": "system", "subtype": "decision", "content": "Trust: the folder is new"});
+    assert_eq!(fresh(asked), Some(remark));
+
+    let answered = |state, decision| {
+        let answer = DecisionAnswered {
+            decision,
+            device_id: Some(DeviceId(3)),
+            ..DecisionAnswered::new(id("p"), state)
+        };
+        fresh(answer).map(|value| value["content"].as_str().unwrap().to_owned())
+    };
+    let deny = Some(PermissionDecision::Deny);
+    assert_eq!(
+        answered(DecisionState::Answered, deny.clone()).as_deref(),
+        Some("denied")
+    );
+    assert_eq!(
+        answered(DecisionState::Answered, None).as_deref(),
+        Some("answered")
+    );
+    assert!(answered(DecisionState::Void, None).is_some());
+    assert_eq!(answered(DecisionState::Delivered, deny.clone()), None);
+    assert_eq!(answered(DecisionState::Settled, deny), None);
+}
+
+#[test]
+fn another_session_is_divided_from_the_last() {
+    let session = ClaudeSessionId::parse("a").unwrap();
+    assert_eq!(
+        fresh(Init::new(session, "opus".to_owned(), Vec::new())),
+        None
+    );
+    let reset = |reason: &str| fresh(SessionReset::new(reason.to_owned())).unwrap();
+    assert_eq!(reset("new_session")["subtype"], "divider");
+    assert_ne!(
+        reset("new_session")["content"],
+        reset("resume_failed")["content"]
+    );
+}
+
+#[test]
+fn results_errors_and_breaks_are_shown() {
+    let turn = TurnResult {
+        stop_reason: Some("end_turn".to_owned()),
+        ..TurnResult::new("success".to_owned(), 1500, 0.25, 2, Usage::new(1, 2, 3, 4))
+    };
+    let expected = json!({
+        "type": "result", "subtype": "success", "stop_reason": "end_turn", "duration_ms": 1500,
+        "total_cost_usd": 0.25, "num_turns": 2,
+        "usage": {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4},
+    });
+    assert_eq!(fresh(turn), Some(expected));
+    let error = json!({"type": "error", "content": "no", "role": "system"});
+    assert_eq!(fresh(ErrorEvent::new("no".to_owned())), Some(error));
+    let aborted = json!({"type": "claudeAborted", "reason": "user"});
+    assert_eq!(fresh(ClaudeAborted::new("user".to_owned())), Some(aborted));
+    let damage = fresh(JournalDamage::new(10, 20, Generation(2))).unwrap();
+    assert_eq!(damage["subtype"], "damage");
+    let task = |status: &str| fresh(TaskUpdate::new("t".to_owned(), status.to_owned()));
+    assert_eq!(task("running"), None);
+    assert_eq!(
+        task("failed").unwrap()["content"],
+        "background task failed: t"
+    );
+}
+
+#[test]
+fn the_machinery_leaves_no_trace() {
+    let state = estelle_proto::events::StateChanged::new(ConversationStatus::Idle);
+    assert_eq!(fresh(state), None);
+    assert_eq!(
+        fresh(ProcessPaused::new(PauseReason::IdleTimeout, 30, true)),
+        None
+    );
+    assert_eq!(fresh(ProcessResumed::new(true)), None);
+    assert_eq!(
+        fresh(ProcessResumed::new(false)).unwrap()["subtype"],
+        "resume"
+    );
+    let unknown: ClaudeEvent = serde_json::from_str(r#"{"type":"novelty","x":1}"#).unwrap();
+    assert_eq!(fresh(unknown), None);
+}
