@@ -4,13 +4,18 @@
 //! parent a tiny shim. What the host knows of a conversation is in a log of its own ([`log`]) that is written
 //! before anything is sent and read again after a crash. What the CLI prints becomes events of ours in [`translate`] and
 //! nowhere else. What is executed, and with which safeguards, is decided in [`launch`]; whether a folder's own
-//! configuration may be loaded, in [`trust`]; that a program really asks before every tool is proven in [`canary`].
+//! configuration may be loaded, in [`trust`]; what the user always allows or refuses, in [`rules`]; that a program
+//! really asks before every tool is proven in [`canary`]. Clients speak to it over a socket ([`ipc`]), each with a
+//! mailbox of its own ([`mailbox`]).
 //! `docs/design/durable-runs.md` has the crash windows.
 
 pub mod canary;
+pub mod data;
+pub mod ipc;
 pub mod launch;
 pub mod log;
 pub mod mailbox;
+pub mod rules;
 pub mod run;
 pub mod translate;
 pub mod trust;

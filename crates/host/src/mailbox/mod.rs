@@ -170,9 +170,9 @@ impl MailReader {
         mail
     }
 
-    /// Waits until nothing is taken in any more.
-    pub async fn closed(&self) {
-        self.0.closed.cancelled().await;
+    /// Cancelled as soon as nothing is taken in any more.
+    pub fn closing(&self) -> CancellationToken {
+        self.0.closed.clone()
     }
 }
 

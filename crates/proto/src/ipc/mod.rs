@@ -100,9 +100,13 @@ pub fn parse_command(line: &str) -> Result<crate::PylonToHost, DecodeError> {
     parse_line(line)
 }
 
-/// Writes a line, with its newline. JSON escapes line feeds, so there is no other in it.
+/// Writes a line, with its newline and no other: JSON escapes line feeds in strings, and those between values, which
+/// carried JSON may have, become spaces.
 pub fn to_line<T: Serialize>(message: &T) -> Result<String, EncodeError> {
     let mut line = serde_json::to_string(message)?;
+    if line.contains('\n') {
+        line = line.replace('\n', " ");
+    }
     line.push('\n');
     Ok(line)
 }

@@ -152,6 +152,14 @@ fn a_line_holds_no_other_line_feed() {
     let event = ClaudeEvent::Text(estelle_proto::events::TextDelta::new("a\nb".to_owned()));
     let line = ipc::to_line(&event).unwrap();
     assert_eq!(line.find('\n'), Some(line.len() - 1));
+    // Carried JSON may be written over several lines, as files are.
+    let input = estelle_proto::Json::parse("{\n  \"a\": \"b\\nc\"\n}").unwrap();
+    let event = estelle_proto::events::ToolInfo::new("X".to_owned(), input);
+    let line = ipc::to_line(&ClaudeEvent::ToolInfo(event)).unwrap();
+    assert_eq!(
+        line,
+        "{\"type\":\"toolInfo\",\"toolName\":\"X\",\"input\":{   \"a\": \"b\\nc\" }}\n"
+    );
 }
 
 #[test]

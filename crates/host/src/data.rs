@@ -1,0 +1,130 @@
+//! The data folder and the one host that may use it.
+//!
+//! Whoever holds [`DataFolder`] holds the lock on `host.lock`. The lock is close-on-exec: a run outlives its host and
+//! must not keep the next one out.
+
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use crate::run::lock::{Heirs, Lock};
+
+/// Why the data folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TakeError {
+    /// It cannot be made or opened.
+    #[error("failed to use the data folder {}", path.display())]
+    Folder {
+        /// Which folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// Another host is at work there.
+    #[error(
+        "another host{} runs on {}: there is one host per data folder; stop it, or choose another folder with --data",
+        pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default(),
+        path.display()
+    )]
+    Held {
+        /// Which folder.
+        path: PathBuf,
+        /// The other host, if it says who it is.
+        pid: Option<u32>,
+    },
+}
+
+/// The data folder, held by this host alone.
+#[derive(Debug)]
+pub struct DataFolder {
+    path: PathBuf,
+    _lock: Lock,
+}
+
+impl DataFolder {
+    /// Makes the folder if need be, closes it to others and takes the host's lock.
+    pub fn take(path: &Path) -> Result<Self, TakeError> {
+        let failed = |source| TakeError::Folder {
+            path: path.to_owned(),
+            source,
+        };
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        builder.create(path).map_err(failed)?;
+        let path = fs::canonicalize(path).map_err(failed)?;
+        let mode = fs::metadata(&path).map_err(failed)?.permissions().mode();
+        if mode & 0o077 != 0 {
+            fs::set_permissions(&path, Permissions::from_mode(0o700)).map_err(failed)?;
+        }
+        let file = path.join("host.lock");
+        let Some(lock) = Lock::try_take(&file, Heirs::None).map_err(failed)? else {
+            let pid = fs::read_to_string(&file).ok();
+            let pid = pid.and_then(|text| text.trim().parse().ok());
+            return Err(TakeError::Held { path, pid });
+        };
+        fs::write(&file, format!("{}\n", std::process::id())).map_err(failed)?;
+        Ok(Self { path, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where clients find the host.
+    pub fn socket(&self) -> PathBuf {
+        socket(&self.path)
+    }
+
+    /// Where the conversations are.
+    pub fn conversations(&self) -> PathBuf {
+        self.path.join("conversations")
+    }
+}
+
+/// Where clients find the host of a data folder.
+pub fn socket(data: &Path) -> PathBuf {
+    data.join("host.sock")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_host_is_told_who_the_first_is() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("a/b");
+        let first = DataFolder::take(&path).unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        let error = DataFolder::take(&path).unwrap_err().to_string();
+        let pid = std::process::id();
+        assert!(
+            error.contains(&format!("another host (pid {pid}) runs on")),
+            "{error}"
+        );
+        drop(first);
+        DataFolder::take(&path).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_is_open_to_others_is_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let _data = DataFolder::take(folder.path()).unwrap();
+        let mode = fs::metadata(folder.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_file_in_its_place_is_an_error_that_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let error = DataFolder::take(&file).unwrap_err();
+        assert!(error.to_string().contains("file"), "{error}");
+    }
+}

@@ -1,0 +1,116 @@
+//! What the server needs of the host.
+//!
+//! The host implements [`Desk`]; tests put a stand-in there. A future that is dropped because its client left must not
+//! undo what was asked for.
+
+use estelle_proto::ipc::{RequestResult, RuleList, SessionStatus, Subscribe};
+use estelle_proto::{
+    ApiError, ConversationId, DeviceId, HostToPylon, PylonToHost, Reply as _, RequestId, Seq,
+    Timestamp,
+};
+use futures_util::future::BoxFuture;
+
+use crate::mailbox::{Enlisted, Mailbox};
+
+/// What the server needs of the host.
+pub trait Desk: Send + Sync + 'static {
+    /// Takes a command and fixes its order; the future is its result.
+    ///
+    /// Gets every command but `hello`, `get_status`, `pylon_reconnected`, `subscribe` and `unsubscribe`.
+    fn submit(
+        &self,
+        command: PylonToHost,
+    ) -> impl Future<Output = BoxFuture<'static, Result<Done, Refusal>>> + Send;
+
+    /// How one conversation is, or all.
+    fn status(
+        &self,
+        which: Option<ConversationId>,
+    ) -> impl Future<Output = Result<Vec<SessionStatus>, ApiError>> + Send;
+
+    /// One message for each open decision.
+    fn open_decisions(&self) -> impl Future<Output = Vec<HostToPylon>> + Send;
+
+    /// Starts a subscription: `subscribed`, the replay, the snapshot and what happens from then on arrive in the mailbox.
+    ///
+    /// Ends with the snapshot. It may be dropped halfway; [`Desk::unsubscribe`] then follows.
+    fn subscribe(
+        &self,
+        request: Subscribe,
+        mailbox: Mailbox,
+    ) -> impl Future<Output = Result<(), ApiError>> + Send;
+
+    /// Ends a subscription, or does nothing if there is none.
+    fn unsubscribe(
+        &self,
+        id: &ConversationId,
+        mailbox: &Mailbox,
+    ) -> impl Future<Output = ()> + Send;
+
+    /// A client is connected: it gets what concerns everybody, until the guard is dropped.
+    fn enlist(&self, mailbox: Mailbox) -> Enlisted;
+}
+
+/// A command was carried out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Done {
+    /// The number a message got.
+    pub seq: Option<Seq>,
+    /// Who answered the decision.
+    pub answered_by: Option<DeviceId>,
+    /// When.
+    pub answered_at: Option<Timestamp>,
+    /// Whether the process that was started knows what was said before.
+    pub resumed_with_history: Option<bool>,
+    /// The permission rules, if they were asked for or changed.
+    pub rules: Option<RuleList>,
+}
+
+/// A command was not carried out, and nothing has changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{error}")]
+pub struct Refusal {
+    /// Why.
+    pub error: ApiError,
+    /// Who answered the decision first, if that is why.
+    pub answered_by: Option<DeviceId>,
+    /// When.
+    pub answered_at: Option<Timestamp>,
+}
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Self {
+        Self {
+            error,
+            answered_by: None,
+            answered_at: None,
+        }
+    }
+}
+
+/// The result as a message.
+pub(super) fn result(
+    session_id: Option<ConversationId>,
+    request: Option<&RequestId>,
+    outcome: Result<Done, Refusal>,
+) -> HostToPylon {
+    let result = match outcome {
+        Ok(done) => RequestResult {
+            session_id,
+            seq: done.seq,
+            answered_by: done.answered_by,
+            answered_at: done.answered_at,
+            resumed_with_history: done.resumed_with_history,
+            rules: done.rules,
+            ..RequestResult::default()
+        },
+        Err(refusal) => RequestResult {
+            session_id,
+            answered_by: refusal.answered_by,
+            answered_at: refusal.answered_at,
+            ..RequestResult::default()
+        }
+        .failed(refusal.error),
+    };
+    result.in_reply_to(request).into()
+}

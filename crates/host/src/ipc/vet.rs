@@ -1,0 +1,130 @@
+//! What a command must be before the host hears of it: its words are known and its paths absolute.
+//!
+//! Kinds and words that this version does not know are kept by the protocol's types, for the sake of newer peers.
+//! In a command they would mean something that nobody here understands, so it is refused.
+
+use std::path::Path;
+
+use estelle_proto::ipc::{
+    MessagePayload, PermissionResponse, RuleEffect, SetPermissionMode, SetRule,
+};
+use estelle_proto::{
+    ApiError, ErrorCode, OnBusy, PermissionDecision, PermissionMode, PylonToHost, Retry,
+};
+
+/// Says what is wrong with a command.
+pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
+    match command {
+        PylonToHost::SendMessage(command) => message(&command.payload),
+        PylonToHost::PermissionResponse(PermissionResponse { decision, .. }) => match decision {
+            PermissionDecision::Unknown(word) => {
+                Err(unknown_word("decision", word, PermissionDecision::WORDS))
+            }
+            PermissionDecision::Allow | PermissionDecision::Deny | PermissionDecision::AllowAll => {
+                Ok(())
+            }
+        },
+        PylonToHost::SetPermissionMode(SetPermissionMode { mode, .. }) => permission_mode(mode),
+        PylonToHost::SetRule(SetRule { rule, .. }) => match &rule.effect {
+            RuleEffect::Unknown(word) => Err(unknown_word("effect", word, RuleEffect::WORDS)),
+            RuleEffect::Allow | RuleEffect::Deny | RuleEffect::Ask => Ok(()),
+        },
+        PylonToHost::Hello(_)
+        | PylonToHost::StopSession(_)
+        | PylonToHost::ResumeSession(_)
+        | PylonToHost::NewSession(_)
+        | PylonToHost::ClearSession(_)
+        | PylonToHost::DeleteSession(_)
+        | PylonToHost::QuestionResponse(_)
+        | PylonToHost::GetStatus(_)
+        | PylonToHost::PylonReconnected(_)
+        | PylonToHost::SetModel(_)
+        | PylonToHost::Touch(_)
+        | PylonToHost::GetRules(_)
+        | PylonToHost::RemoveRule(_)
+        | PylonToHost::Subscribe(_)
+        | PylonToHost::Unsubscribe(_)
+        | PylonToHost::Shutdown(_)
+        | PylonToHost::Unknown(_) => Ok(()),
+    }
+}
+
+fn message(payload: &MessagePayload) -> Result<(), ApiError> {
+    if let Some(mode) = &payload.permission_mode {
+        permission_mode(mode)?;
+    }
+    if let Some(OnBusy::Unknown(word)) = &payload.on_busy {
+        return Err(unknown_word("onBusy", word, OnBusy::WORDS));
+    }
+    let folder = payload.working_dir.as_str();
+    if !Path::new(folder).is_absolute() {
+        let text = format!("`workingDir` must be an absolute path, not {folder:?}");
+        return Err(ApiError::new(ErrorCode::BadPath, text, Retry::Never));
+    }
+    Ok(())
+}
+
+fn permission_mode(mode: &PermissionMode) -> Result<(), ApiError> {
+    match mode {
+        PermissionMode::Unknown(word) => Err(unknown_word("mode", word, PermissionMode::WORDS)),
+        PermissionMode::Default
+        | PermissionMode::AcceptEdits
+        | PermissionMode::BypassPermissions
+        | PermissionMode::Plan => Ok(()),
+    }
+}
+
+fn unknown_word(field: &str, word: &str, words: &[&str]) -> ApiError {
+    let text = format!(
+        "`{field}` must be one of {}, not {word:?}",
+        words.join(", ")
+    );
+    ApiError::new(ErrorCode::InvalidMessage, text, Retry::Never)
+}
+
+#[cfg(test)]
+mod tests {
+    use estelle_proto::ipc::parse_command;
+
+    use super::*;
+
+    fn refusal(line: &str) -> Option<(ErrorCode, String)> {
+        let refusal = vet(&parse_command(line).unwrap()).err()?;
+        Some((refusal.code, refusal.message))
+    }
+
+    fn send(fields: &str) -> Option<(ErrorCode, String)> {
+        refusal(&format!(
+            r#"{{"type":"send_message","sessionId":"c","payload":{{"prompt":"hi","workspaceId":"w",{fields}}}}}"#
+        ))
+    }
+
+    #[test]
+    fn words_that_nobody_knows_are_refused_with_those_that_are_known() {
+        assert_eq!(
+            send(r#""workingDir":"/tmp","onBusy":"inject","permissionMode":"plan""#),
+            None
+        );
+        let cases = [
+            send(r#""workingDir":"/tmp","onBusy":"later""#),
+            send(r#""workingDir":"/tmp","permissionMode":"PLAN""#),
+            refusal(r#"{"type":"set_permission_mode","mode":"yolo"}"#),
+            refusal(
+                r#"{"type":"permission_response","sessionId":"c","toolUseId":"t","decision":"ALLOW"}"#,
+            ),
+        ];
+        let known = ["queue", "acceptEdits", "bypassPermissions", "allowAll"];
+        for (case, known) in cases.into_iter().zip(known) {
+            let (code, text) = case.unwrap();
+            assert_eq!(code, ErrorCode::InvalidMessage);
+            assert!(text.contains(known), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_folder_must_be_absolute() {
+        let (code, text) = send(r#""workingDir":"src""#).unwrap();
+        assert_eq!(code, ErrorCode::BadPath);
+        assert!(text.contains("\"src\""), "{text}");
+    }
+}
