@@ -10,12 +10,14 @@ use anyhow::{Context as _, bail};
 
 use crate::command::{self, Watch};
 use crate::progress::Progress;
-use crate::setup::{Cache, Plan, Tool, Tools};
+use crate::setup::{Cache, Plan, Tool, Tools, web};
 use crate::{fuzz, generate, tidy, workspace};
 
 /// A cold build of everything on two cores takes several minutes.
 const BUILD_LIMIT: Duration = Duration::from_mins(30);
 const TEST_LIMIT: Duration = Duration::from_mins(30);
+/// Types, lints, tests and build of the web app take seconds; a busy machine some minutes.
+const WEB_LIMIT: Duration = Duration::from_mins(10);
 /// Time for each fuzz target; long enough to cover the paths of a reader.
 const FUZZ_SECONDS: u64 = 30;
 
@@ -25,6 +27,7 @@ enum Step {
     Fmt,
     Tidy,
     Gen,
+    Web,
     Clippy,
     Build,
     Tests,
@@ -34,10 +37,11 @@ enum Step {
 }
 
 /// All steps. Cheap ones come first, so that a slip shows within seconds.
-const ALL: [Step; 9] = [
+const ALL: [Step; 10] = [
     Step::Fmt,
     Step::Tidy,
     Step::Gen,
+    Step::Web,
     Step::Clippy,
     Step::Build,
     Step::Tests,
@@ -52,6 +56,7 @@ impl Step {
             Self::Fmt => "fmt",
             Self::Tidy => "tidy",
             Self::Gen => "gen",
+            Self::Web => "web",
             Self::Clippy => "clippy",
             Self::Build => "build",
             Self::Tests => "tests",
@@ -66,6 +71,7 @@ impl Step {
         match self {
             Self::Fmt | Self::Tidy | Self::Gen => "quick",
             Self::Clippy | Self::Build | Self::Tests | Self::DocTests | Self::Docs => "rust",
+            Self::Web => "app",
             Self::Fuzz => "fuzz",
         }
     }
@@ -75,6 +81,7 @@ impl Step {
             Self::Fmt => "the code is formatted",
             Self::Tidy => "crate edges, module docs, sizes, names, texts",
             Self::Gen => "TypeScript, schemas and pages fit the protocol types",
+            Self::Web => "types, lints, tests and build of the web app, and its size",
             Self::Clippy => "no warning from compiler and lints",
             Self::Build => "all programs build",
             Self::Tests => "unit and integration tests, with the simulator and both real CLIs",
@@ -87,6 +94,7 @@ impl Step {
     fn needs(self) -> &'static [Tool] {
         match self {
             Self::Tests => &[Tool::OldestClaude, Tool::NewestClaude, Tool::Nextest],
+            Self::Web => &[Tool::WebPackages],
             Self::Fmt
             | Self::Tidy
             | Self::Gen
@@ -103,6 +111,7 @@ impl Step {
             Self::Fmt => cargo(&["fmt", "--all", "--check"], watch),
             Self::Tidy => tidy::run(),
             Self::Gen => generate::check(),
+            Self::Web => web_app(tools, watch),
             Self::Clippy => {
                 let args = [
                     "clippy",
@@ -190,6 +199,24 @@ impl Step {
 fn cargo(args: &[&str], watch: Watch<'_>) -> anyhow::Result<()> {
     command::run(&mut workspace::cargo(args), BUILD_LIMIT, watch)
         .with_context(|| format!("`cargo {}` failed", args.join(" ")))?;
+    Ok(())
+}
+
+fn web_app(tools: &Tools, watch: Watch<'_>) -> anyhow::Result<()> {
+    let packages = tools
+        .get(Tool::WebPackages)
+        .context("the npm packages are missing")?;
+    web::link(packages)?;
+    for script in ["check", "test", "build"] {
+        let mut npm = workspace::at_root(Command::new("npm"));
+        npm.args(["run", "--silent", script])
+            .current_dir(web::folder());
+        let output = command::run(&mut npm, WEB_LIMIT, watch)
+            .with_context(|| format!("`npm run {script}` failed"))?;
+        if let Some(size) = output.lines().rfind(|line| line.starts_with("First load")) {
+            println!("    {size}");
+        }
+    }
     Ok(())
 }
 

@@ -12,6 +12,7 @@ mod cache;
 mod claude_cli;
 mod nextest;
 mod node;
+pub(crate) mod web;
 
 pub(crate) use cache::Cache;
 
@@ -21,6 +22,7 @@ pub(crate) enum Tool {
     OldestClaude,
     NewestClaude,
     Nextest,
+    WebPackages,
 }
 
 /// Where the tools are that a run asked for.
@@ -51,6 +53,7 @@ impl Tool {
             Self::OldestClaude => "claude-197",
             Self::NewestClaude => "claude-325",
             Self::Nextest => "get-nextest",
+            Self::WebPackages => "web-packages",
         }
     }
 
@@ -62,20 +65,24 @@ impl Tool {
         match self {
             Self::OldestClaude => Some(&claude_cli::OLDEST),
             Self::NewestClaude => Some(&claude_cli::NEWEST),
-            Self::Nextest => None,
+            Self::Nextest | Self::WebPackages => None,
         }
     }
 
     /// What is installed, from where, and what it costs.
     fn describe(self) -> anyhow::Result<String> {
-        Ok(match self.release() {
-            Some(release) => format!(
+        Ok(match (self, self.release()) {
+            (_, Some(release)) => format!(
                 "Claude Code CLI {}, npm package {}, {} MB on disk",
                 release.version,
                 release.package()?,
                 release.megabytes
             ),
-            None => format!(
+            (Self::WebPackages, None) => format!(
+                "npm packages of the web app, as its lock file says, {} MB on disk",
+                web::MEGABYTES
+            ),
+            (_, None) => format!(
                 "cargo-nextest {}, built from source with cargo, some minutes",
                 nextest::VERSION
             ),
@@ -83,15 +90,19 @@ impl Tool {
     }
 
     fn megabytes(self) -> u64 {
-        // npm keeps a packed copy while it unpacks.
-        self.release()
-            .map_or(nextest::MEGABYTES, |release| release.megabytes * 3 / 2)
+        match (self, self.release()) {
+            // npm keeps a packed copy while it unpacks.
+            (_, Some(release)) => release.megabytes * 3 / 2,
+            (Self::WebPackages, None) => web::MEGABYTES * 3 / 2,
+            (_, None) => nextest::MEGABYTES,
+        }
     }
 
     fn find(self, cache: &Cache) -> anyhow::Result<Option<PathBuf>> {
-        match self.release() {
-            Some(release) => release.find(cache),
-            None => Ok(nextest::find(cache)),
+        match (self, self.release()) {
+            (_, Some(release)) => release.find(cache),
+            (Self::WebPackages, None) => web::find(cache),
+            (_, None) => Ok(nextest::find(cache)),
         }
     }
 
@@ -101,9 +112,10 @@ impl Tool {
         lock: &cache::Lock,
         watch: &mut dyn FnMut(Duration, &str),
     ) -> anyhow::Result<PathBuf> {
-        match self.release() {
-            Some(release) => release.install(cache, lock, watch),
-            None => nextest::install(cache, lock, watch),
+        match (self, self.release()) {
+            (_, Some(release)) => release.install(cache, lock, watch),
+            (Self::WebPackages, None) => web::install(cache, lock, watch),
+            (_, None) => nextest::install(cache, lock, watch),
         }
     }
 }

@@ -46,24 +46,28 @@ pub(crate) fn install(package: &str, folder: &Path, watch: Watch<'_>) -> anyhow:
     // Without a manifest of its own npm would climb to the next one above and install there.
     std::fs::write(folder.join("package.json"), "{ \"private\": true }\n")
         .with_context(|| format!("failed to write into {}", folder.display()))?;
+    npm(&["install", "--save-exact", package], folder, watch)
+        .with_context(|| format!("failed to install {package} with npm"))
+}
+
+/// Installs what the lock file in `folder` says, into `folder/node_modules`, running no script of it.
+pub(crate) fn install_locked(folder: &Path, watch: Watch<'_>) -> anyhow::Result<()> {
+    npm(&["ci"], folder, watch).context("failed to install the locked packages with npm")
+}
+
+fn npm(args: &[&str], folder: &Path, watch: Watch<'_>) -> anyhow::Result<()> {
     let mut npm = Command::new("npm");
     npm.current_dir(folder)
-        .args([
-            "install",
-            "--ignore-scripts",
-            "--no-audit",
-            "--no-fund",
-            "--save-exact",
-        ])
+        .args(args)
+        .args(["--ignore-scripts", "--no-audit", "--no-fund"])
         // The usual retries wait more than a minute before they say that there is no network.
         .args([
             "--fetch-retries=2",
             "--fetch-retry-mintimeout=1000",
             "--fetch-retry-maxtimeout=4000",
         ])
-        .args(["--loglevel=warn", package]);
-    command::run(&mut npm, INSTALL_LIMIT, watch)
-        .with_context(|| format!("failed to install {package} with npm"))?;
+        .arg("--loglevel=warn");
+    command::run(&mut npm, INSTALL_LIMIT, watch)?;
     Ok(())
 }
 

@@ -1,0 +1,115 @@
+/**
+ * What waits for a person, over all conversations and machines.
+ *
+ * A decision is there from the moment it is asked until somebody answers it or it becomes void. After a reconnect the
+ * Pylon says again what is open; what it does not repeat is gone, so that no card stays which nobody waits for.
+ */
+import type { ClaudeEvent, DecisionKind, Question } from "@/gen";
+
+export interface Decision {
+  deviceId: number;
+  workspaceId: string;
+  conversationId: string;
+  toolUseId: string;
+  kind: DecisionKind;
+  toolName: string;
+  input?: unknown;
+  questions: readonly Question[];
+  reason?: string;
+  inputHash?: string;
+  parent?: string;
+  askedAt: number;
+  /** This device has answered and waits for the confirmation. */
+  sent?: boolean;
+  /** The answer did not get through, in words. */
+  error?: string;
+}
+
+/** Where an event comes from. */
+export interface Origin {
+  deviceId: number;
+  workspaceId: string;
+  conversationId: string;
+}
+
+export type Decisions = readonly Decision[];
+
+export function foldDecisions(decisions: Decisions, origin: Origin, event: ClaudeEvent, at: number): Decisions {
+  const { conversationId } = origin;
+  switch (event.type) {
+    case "permission_request": {
+      const {
+        toolUseId,
+        toolName,
+        toolInput: input,
+        kind = "permission",
+        reason,
+        inputHash,
+        parentToolUseId: parent,
+      } = event;
+      return opened(decisions, {
+        ...origin,
+        toolUseId,
+        kind,
+        toolName,
+        input,
+        questions: [],
+        reason,
+        inputHash,
+        parent,
+        askedAt: at,
+      });
+    }
+    case "askQuestion": {
+      const { toolUseId, questions, parentToolUseId: parent } = event;
+      return opened(decisions, {
+        ...origin,
+        toolUseId,
+        kind: "question",
+        toolName: "AskUserQuestion",
+        questions,
+        parent,
+        askedAt: at,
+      });
+    }
+    case "decisionAnswered":
+    case "toolComplete": {
+      const { toolUseId } = event;
+      if (event.type === "decisionAnswered" && event.state === "open") return decisions;
+      return without(decisions, (one) => one.conversationId === conversationId && one.toolUseId === toolUseId);
+    }
+    case "state":
+      return event.state === "permission"
+        ? decisions
+        : without(decisions, (one) => one.conversationId === conversationId);
+    case "process_paused":
+      return without(decisions, (one) => one.conversationId === conversationId);
+    default:
+      return decisions;
+  }
+}
+
+/** Nothing of this conversation is known to be open; the Pylon will say what is. */
+export function forgetConversation(decisions: Decisions, conversationId: string): Decisions {
+  return without(decisions, (one) => one.conversationId === conversationId);
+}
+
+export function changeDecision(decisions: Decisions, toolUseId: string, change: Partial<Decision>): Decisions {
+  return decisions.map((one) => (one.toolUseId === toolUseId ? { ...one, ...change } : one));
+}
+
+/** Keeps only what `keeps` wants, and the same list if that is everything. */
+export function without(decisions: Decisions, drops: (decision: Decision) => boolean): Decisions {
+  return decisions.some(drops) ? decisions.filter((one) => !drops(one)) : decisions;
+}
+
+function opened(decisions: Decisions, decision: Decision): Decisions {
+  const isSame = (one: Decision) =>
+    one.conversationId === decision.conversationId && one.toolUseId === decision.toolUseId;
+  const known = decisions.find(isSame);
+  if (!known) return [...decisions, decision];
+  // Said again after a reconnect: it keeps its place and its age.
+  return decisions.map((one) =>
+    isSame(one) ? { ...decision, askedAt: Math.min(known.askedAt, decision.askedAt), sent: known.sent } : one,
+  );
+}

@@ -1,0 +1,42 @@
+/**
+ * Messages that were written here and are not in the conversation yet.
+ *
+ * Each has an id of its own, by which the Pylon runs it once however often it is sent; so everything unconfirmed is sent
+ * again after a reconnect. It leaves when the conversation shows it, and not before.
+ */
+import type { OnBusy } from "@/gen";
+
+export interface Outgoing {
+  clientMessageId: string;
+  deviceId: number;
+  workspaceId: string;
+  conversationId: string;
+  text: string;
+  onBusy?: OnBusy;
+  writtenAt: number;
+  /** `waiting` for a connection, `sent` and unconfirmed, `accepted` and durable, or `failed` for a reason. */
+  state: "waiting" | "sent" | "accepted" | "failed";
+  error?: string;
+}
+
+export type Outbox = readonly Outgoing[];
+
+export function changeOutgoing(outbox: Outbox, clientMessageId: string, change: Partial<Outgoing>): Outbox {
+  return outbox.map((one) => (one.clientMessageId === clientMessageId ? { ...one, ...change } : one));
+}
+
+export function dropOutgoing(outbox: Outbox, clientMessageId: string | undefined): Outbox {
+  return outbox.some((one) => one.clientMessageId === clientMessageId)
+    ? outbox.filter((one) => one.clientMessageId !== clientMessageId)
+    : outbox;
+}
+
+/** What has to go out now that there is a connection. */
+export function unsent(outbox: Outbox): Outbox {
+  return outbox.filter((one) => one.state === "waiting" || one.state === "sent");
+}
+
+/** After a loss nobody knows what arrived: unconfirmed messages wait again. */
+export function afterLoss(outbox: Outbox): Outbox {
+  return outbox.map((one) => (one.state === "sent" ? { ...one, state: "waiting" } : one));
+}

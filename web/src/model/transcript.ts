@@ -1,0 +1,234 @@
+/**
+ * One conversation as the app knows it: `fold(transcript, event)` and nothing else changes it.
+ *
+ * Durable events are numbered densely. One that we have is ignored, the next one is folded, a later one means that
+ * something was missed: the answer says `gap`, and whoever owns the connection reads the conversation again.
+ */
+import type {
+  ActivityState,
+  ClaudeEvent,
+  ClaudeEventMessage,
+  ConversationStatus,
+  StateUpdate,
+  TextDelta,
+  ToolComplete,
+} from "@/gen";
+import { complete, fromSnapshot, type OpenText, place } from "./deltas";
+import {
+  append,
+  changeTool,
+  changeToolAnywhere,
+  type Entries,
+  type Entry,
+  NO_ENTRIES,
+  type ToolEntry,
+} from "./entries";
+
+export type Load = "empty" | "loading" | "ready" | "failed";
+
+export interface Transcript {
+  load: Load;
+  error?: string;
+  epoch?: number;
+  /** The newest durable event folded. */
+  head: number;
+  entries: Entries;
+  open: readonly OpenText[];
+  status: ConversationStatus;
+  activity?: { state: ActivityState; since: number };
+  /** When the turn under way began. */
+  workSince?: number;
+  /** When anything was last heard of it. */
+  heardAt?: number;
+  model?: string;
+  tools: readonly string[];
+  /** The process was stopped; `canResume` says whether the next message goes on where it was. */
+  paused?: { reason: string; idleMinutes: number; canResume: boolean; at: number };
+  idleStopAt?: number;
+  /** Whether older entries exist that were not read. */
+  hasMore: boolean;
+  total: number;
+  /** The next text of a state update is a snapshot: we came in the middle. */
+  expectsSnapshot: boolean;
+  /** When the conversation was last read from the Pylon. */
+  readAt?: number;
+}
+
+export const EMPTY: Transcript = {
+  load: "empty",
+  head: 0,
+  entries: NO_ENTRIES,
+  open: [],
+  status: "idle",
+  tools: [],
+  hasMore: false,
+  total: 0,
+  expectsSnapshot: false,
+};
+
+export type Folded = { transcript: Transcript; outcome: "folded" | "known" | "gap" };
+
+export function fold(transcript: Transcript, message: ClaudeEventMessage, now: number): Folded {
+  const { seq, epoch, event } = message;
+  if (seq !== undefined) {
+    if (epoch !== undefined && transcript.epoch !== undefined && epoch !== transcript.epoch) return gap(transcript);
+    if (seq <= transcript.head) return { transcript, outcome: "known" };
+    if ((transcript.load === "ready" || transcript.head > 0) && seq > transcript.head + 1) return gap(transcript);
+  }
+  const at = message.timestamp ?? now;
+  const key = seq === undefined ? `p${at}-${transcript.entries.top.length}` : `s${seq}`;
+  const placed = event.type === "text" ? onText(transcript, event) : apply(transcript, event, { key, seq, at });
+  if (placed === null) return gap(transcript);
+  const numbered = seq === undefined ? placed : { ...placed, head: seq, epoch: epoch ?? placed.epoch };
+  return { transcript: { ...numbered, heardAt: now }, outcome: "folded" };
+}
+
+interface Stamp {
+  key: string;
+  seq?: number;
+  at: number;
+}
+
+function gap(transcript: Transcript): Folded {
+  return { transcript, outcome: "gap" };
+}
+
+function onText(transcript: Transcript, delta: TextDelta): Transcript | null {
+  const placed = place(transcript.open, delta);
+  if (placed.type === "gap") return null;
+  return placed.type === "ignored" ? transcript : { ...transcript, open: placed.open, expectsSnapshot: false };
+}
+
+function apply(transcript: Transcript, event: Exclude<ClaudeEvent, { type: "text" }>, stamp: Stamp): Transcript {
+  const add = (parent: string | undefined, entry: Entry) => added(transcript, parent, entry);
+  switch (event.type) {
+    case "userMessage": {
+      const { content: text, clientMessageId, deviceId } = event;
+      const entry: Entry = { ...stamp, at: event.timestamp, kind: "user", text, clientMessageId, deviceId };
+      return { ...add(undefined, entry), paused: undefined };
+    }
+    case "init":
+      return { ...transcript, model: event.model, tools: event.tools, paused: undefined };
+    case "stateUpdate":
+      return onStateUpdate(transcript, event, stamp.at);
+    case "textComplete": {
+      const parent = event.parentToolUseId;
+      const written = { ...transcript, open: complete(transcript.open, parent) };
+      return added(written, parent, { ...stamp, kind: "text", text: event.text });
+    }
+    case "toolInfo": {
+      const { toolName, input, toolUseId, parentToolUseId } = event;
+      const key = toolUseId ? `t${toolUseId}` : stamp.key;
+      return add(parentToolUseId, { ...stamp, key, kind: "tool", toolName, input, toolUseId });
+    }
+    case "toolComplete":
+      return onToolComplete(transcript, event, stamp);
+    case "decisionAnswered": {
+      const { state, decision, deviceId, answeredAt } = event;
+      const answer = { state, decision, deviceId, at: answeredAt };
+      const entries = changeToolAnywhere(transcript.entries, event.toolUseId, (tool) => ({ ...tool, answer }));
+      return entries ? { ...transcript, entries } : transcript;
+    }
+    case "state":
+      return onState(transcript, event.state, stamp.at);
+    case "result":
+      return { ...add(undefined, resultEntry(stamp, event)), open: [] };
+    case "error":
+      return add(undefined, {
+        ...stamp,
+        kind: "error",
+        text: event.error,
+        code: event.errorCode,
+        exitCode: event.exitCode,
+      });
+    case "claudeAborted":
+      return { ...add(undefined, { ...stamp, kind: "aborted", reason: event.reason }), open: [] };
+    case "taskUpdate":
+      return onTask(transcript, event, stamp);
+    case "journalDamage":
+      return add(undefined, { ...stamp, kind: "remark", subtype: "damage", text: `${event.from}–${event.to}` });
+    case "process_paused": {
+      const paused = { reason: event.reason, idleMinutes: event.idleMinutes, canResume: event.canResume, at: stamp.at };
+      const entry: Entry = { ...stamp, kind: "remark", subtype: `paused_${event.reason}`, text: "" };
+      return { ...add(undefined, entry), paused, idleStopAt: undefined, open: [] };
+    }
+    case "process_resumed": {
+      const subtype = event.resumedWithHistory ? "resumed" : "resumed_fresh";
+      return { ...add(undefined, { ...stamp, kind: "remark", subtype, text: "" }), paused: undefined };
+    }
+    case "idleWarning":
+      return { ...transcript, idleStopAt: stamp.at + event.secondsLeft * 1_000 };
+    case "permission_request":
+    case "askQuestion":
+      // Open decisions are kept for all conversations together, in `decisions.ts`.
+      return transcript;
+    default:
+      return unknown(transcript, event);
+  }
+}
+
+/** A newer Pylon may say things we do not know; they are left out, not guessed. */
+function unknown(transcript: Transcript, _event: never): Transcript {
+  return transcript;
+}
+
+function added(transcript: Transcript, parent: string | undefined, entry: Entry): Transcript {
+  return { ...transcript, entries: append(transcript.entries, parent, entry), total: transcript.total + 1 };
+}
+
+function onStateUpdate(transcript: Transcript, event: StateUpdate, at: number): Transcript {
+  const parent = event.parentToolUseId;
+  const isSnapshot = transcript.expectsSnapshot && event.state.type === "responding";
+  const open = isSnapshot ? fromSnapshot(transcript.open, parent, event.partialText) : transcript.open;
+  const known = transcript.activity?.state;
+  const isSame = known?.type === event.state.type && known.toolName === event.state.toolName;
+  const activity = parent !== undefined || isSame ? transcript.activity : { state: event.state, since: at };
+  return { ...transcript, open, activity, expectsSnapshot: false };
+}
+
+function onToolComplete(transcript: Transcript, event: ToolComplete, stamp: Stamp): Transcript {
+  const { toolUseId, parentToolUseId: parent, toolName } = event;
+  const end = { success: event.success, output: event.result, error: event.error, at: stamp.at };
+  const matches = (tool: ToolEntry) =>
+    toolUseId ? tool.toolUseId === toolUseId : !tool.end && tool.toolName === toolName && !tool.toolUseId;
+  const entries = changeTool(transcript.entries, parent, matches, (tool) => ({ ...tool, end }));
+  if (entries) return { ...transcript, entries };
+  const key = toolUseId ? `t${toolUseId}` : stamp.key;
+  return added(transcript, parent, { ...stamp, key, kind: "tool", toolName, toolUseId, end });
+}
+
+function onState(transcript: Transcript, status: ConversationStatus, at: number): Transcript {
+  if (status === "idle") {
+    return { ...transcript, status, activity: undefined, workSince: undefined, open: [], idleStopAt: undefined };
+  }
+  return { ...transcript, status, workSince: transcript.workSince ?? at };
+}
+
+function onTask(transcript: Transcript, event: Extract<ClaudeEvent, { type: "taskUpdate" }>, stamp: Stamp): Transcript {
+  const { taskId, status, summary, toolUseId } = event;
+  const apply = (tool: ToolEntry): ToolEntry => ({
+    ...tool,
+    task: { taskId, status, summary: summary ?? tool.task?.summary },
+  });
+  const entries = toolUseId
+    ? changeToolAnywhere(transcript.entries, toolUseId, apply)
+    : changeTool(transcript.entries, undefined, (tool) => tool.task?.taskId === taskId, apply);
+  if (entries) return { ...transcript, entries };
+  if (status === "running") return transcript;
+  return added(transcript, undefined, { ...stamp, kind: "remark", subtype: `task_${status}`, text: summary ?? taskId });
+}
+
+function resultEntry(stamp: Stamp, event: Extract<ClaudeEvent, { type: "result" }>): Entry {
+  return {
+    ...stamp,
+    kind: "result",
+    subtype: event.subtype,
+    durationMs: event.duration_ms,
+    costUsd: event.total_cost_usd,
+    turns: event.num_turns,
+    stopReason: event.stop_reason,
+    inputTokens: event.usage.inputTokens + event.usage.cacheCreationInputTokens,
+    outputTokens: event.usage.outputTokens,
+    cacheReadTokens: event.usage.cacheReadInputTokens,
+  };
+}

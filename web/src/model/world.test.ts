@@ -1,0 +1,208 @@
+import { describe, expect, it } from "vitest";
+import type { Conversation, Workspace } from "@/gen";
+import { EMPTY_WORLD, type Frame, onFrame, onOffline, onOnline, view, type World } from "./world";
+
+const talk = (conversationId: string, status: Conversation["status"] = "idle"): Conversation => ({
+  conversationId,
+  name: conversationId,
+  skillType: "general",
+  status,
+  claudeSessionId: null,
+});
+
+function list(deviceId: number, conversations: Conversation[]): Frame {
+  const workspace: Workspace = {
+    workspaceId: "ws",
+    name: "ws",
+    workingDir: "/w",
+    conversations,
+    tasks: [],
+    workerStatus: { running: false },
+  };
+  return {
+    type: "workspace_list_result",
+    payload: {
+      deviceId,
+      deviceInfo: { name: "Selene", icon: "🌙" },
+      workspaces: [workspace],
+      success: true,
+      activeWorkspaceId: null,
+      activeConversationId: null,
+    },
+  };
+}
+
+function presence(...ids: number[]): Frame {
+  const devices = ids.map((deviceId) => ({
+    deviceId,
+    deviceType: "pylon" as const,
+    name: "Selene",
+    icon: "🌙",
+    role: "home",
+    connectedAt: "",
+  }));
+  return { type: "device_status", payload: { devices } };
+}
+
+const asked = (conversationId: string, toolUseId: string, deviceId = 1): Frame => ({
+  type: "claude_event",
+  from: { deviceId, deviceType: "pylon", name: "" },
+  payload: {
+    workspaceId: "ws",
+    conversationId,
+    event: { type: "permission_request", toolName: "Bash", toolInput: {}, toolUseId },
+  },
+});
+
+function play(frames: Frame[], start: World = EMPTY_WORLD) {
+  const asks: string[] = [];
+  const world = frames.reduce((now, frame) => {
+    const turned = onFrame(now, frame, 1_000);
+    asks.push(...turned.asks.map((ask) => ask.type));
+    return turned.world;
+  }, start);
+  return { world, asks };
+}
+
+describe("the world", () => {
+  it("asks a machine that appears for its list, and reads the open conversation again", () => {
+    const start = view(play([presence(1), list(1, [talk("a")])]).world, "a").world;
+    const away = onOffline(start);
+    expect(onOnline(away, null).asks).toEqual([{ type: "list" }]);
+    expect(play([presence(1)], away).asks).toEqual(["list", "select"]);
+  });
+
+  it("reads a conversation that was opened before its machine was known", () => {
+    expect(play([list(1, [talk("a")])], view(EMPTY_WORLD, "a").world).asks).toEqual(["select"]);
+  });
+
+  it("keeps what a machine had when it goes away, marked as old", () => {
+    const { world } = play([presence(1), list(1, [talk("a")]), presence()]);
+    expect(world.fleet[0]).toMatchObject({
+      isOnline: false,
+      workspaces: [{ conversations: [{ conversationId: "a" }] }],
+    });
+  });
+
+  it("knows of decisions in conversations that are not on the screen", () => {
+    const { world } = play(
+      [list(1, [talk("a"), talk("b", "permission")]), asked("b", "t1")],
+      view(EMPTY_WORLD, "a").world,
+    );
+    expect(world.decisions.map((one) => one.toolUseId)).toEqual(["t1"]);
+  });
+
+  it("drops a card when a fresh list says that nobody is needed there", () => {
+    const { world } = play([list(1, [talk("b", "permission")]), asked("b", "t1"), list(1, [talk("b", "working")])]);
+    expect(world.decisions).toEqual([]);
+  });
+
+  it("drops a card when another device answered first, and keeps it when the answer was refused", () => {
+    const result = (errorCode: "already_answered" | "rate_limited"): Frame => ({
+      type: "claude_permission_result",
+      payload: { deviceId: 1, conversationId: "b", toolUseId: "t1", success: false, errorCode, error: "no" },
+    });
+    expect(play([asked("b", "t1"), result("already_answered")]).world.decisions).toEqual([]);
+    expect(play([asked("b", "t1"), result("rate_limited")]).world.decisions).toMatchObject([
+      { error: "no", sent: false },
+    ]);
+  });
+
+  it("does not believe one machine about the conversations of another", () => {
+    expect(play([list(1, [talk("a")]), asked("a", "t1", 2)]).world.decisions).toEqual([]);
+  });
+
+  it("shows a message once: the optimistic row goes when the conversation has it", () => {
+    const outgoing = {
+      clientMessageId: "m1",
+      deviceId: 1,
+      workspaceId: "ws",
+      conversationId: "a",
+      text: "Hi",
+      writtenAt: 0,
+      state: "sent" as const,
+    };
+    const start = { ...view(EMPTY_WORLD, "a").world, outbox: [outgoing] };
+    const page: Frame = {
+      type: "history_result",
+      payload: {
+        deviceId: 1,
+        workspaceId: "ws",
+        conversationId: "a",
+        messages: [],
+        offset: 0,
+        totalCount: 0,
+        hasMore: false,
+        success: true,
+        epoch: 1,
+        headSeq: 0,
+      },
+    };
+    const said: Frame = {
+      type: "claude_event",
+      payload: {
+        workspaceId: "ws",
+        conversationId: "a",
+        seq: 1,
+        epoch: 1,
+        event: { type: "userMessage", content: "Hi", timestamp: 1, clientMessageId: "m1" },
+      },
+    };
+    const { world } = play([page, said], start);
+    expect(world.outbox).toEqual([]);
+    expect(world.transcripts.a?.entries.top).toHaveLength(1);
+    // The same when the answer was lost and the page already has it.
+    const row = {
+      type: "text" as const,
+      role: "user" as const,
+      content: "Hi",
+      timestamp: 1,
+      seq: 1,
+      clientMessageId: "m1",
+    };
+    expect(
+      play([{ ...page, payload: { ...page.payload, messages: [row], headSeq: 1 } } as Frame], start).world.outbox,
+    ).toEqual([]);
+  });
+
+  it("makes unconfirmed messages wait again after a loss", () => {
+    const outgoing = {
+      clientMessageId: "m1",
+      deviceId: 1,
+      workspaceId: "ws",
+      conversationId: "a",
+      text: "Hi",
+      writtenAt: 0,
+      state: "sent" as const,
+    };
+    expect(onOffline({ ...EMPTY_WORLD, outbox: [outgoing] }).outbox[0]?.state).toBe("waiting");
+  });
+
+  it("does not ask again and again for text that was under way when it came", () => {
+    const page: Frame = {
+      type: "history_result",
+      payload: {
+        deviceId: 1,
+        workspaceId: "ws",
+        conversationId: "a",
+        messages: [],
+        offset: 0,
+        totalCount: 0,
+        hasMore: false,
+        success: true,
+        epoch: 1,
+        headSeq: 5,
+        currentStatus: "working",
+      },
+    };
+    const piece: Frame = {
+      type: "claude_event",
+      payload: {
+        workspaceId: "ws",
+        conversationId: "a",
+        event: { type: "text", content: "x", generation: 1, block: 0, at: 40 },
+      },
+    };
+    expect(play([page, piece, piece], view(EMPTY_WORLD, "a").world).asks).toEqual([]);
+  });
+});
