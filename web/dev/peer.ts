@@ -1,0 +1,312 @@
+/**
+ * A relay with machines behind it, in memory: speaks the protocol's own types and plays recorded conversations.
+ *
+ * It answers what the app asks, streams a scripted turn for every message, and asks for permission where the script
+ * does. Good enough to see every view; it proves nothing about the real ones.
+ */
+import type { Connect, TransportEvents } from "@/api/socket";
+import type {
+  AppToPylon,
+  ClaudeEvent,
+  ConnectedDevice,
+  DeviceToRelay,
+  HistoryMessage,
+  PylonToApp,
+  RelayToDevice,
+  Workspace,
+} from "@/gen";
+
+export interface Recorded {
+  rows: HistoryMessage[];
+  /** Sent after the newest page, as the real one does: what is being written, what is open. */
+  after?: ClaudeEvent[];
+  /** What the machine plays when a message comes, one event per tick. */
+  script?: ClaudeEvent[];
+}
+
+export interface Scene {
+  machines: { device: ConnectedDevice; workspaces: Workspace[]; isOnline: boolean }[];
+  apps: ConnectedDevice[];
+  recorded: Record<string, Recorded>;
+  /** Decisions of conversations that are not looked at. */
+  elsewhere?: { conversationId: string; workspaceId: string; deviceId: number; event: ClaudeEvent }[];
+  path: string;
+  isUnreachable?: boolean;
+}
+
+const TICK_MS = 30;
+
+export class Peer {
+  #events: TransportEvents | null = null;
+  #seqs = new Map<string, number>();
+  #playing = new Map<string, ReturnType<typeof setInterval>>();
+
+  constructor(readonly scene: Scene) {
+    location.hash = scene.path;
+  }
+
+  readonly connect: Connect = (events) => {
+    if (this.scene.isUnreachable) {
+      setTimeout(() => events.closed(), 20);
+      return { send: () => undefined, close: () => undefined };
+    }
+    this.#events = events;
+    setTimeout(() => events.opened(), 5);
+    return { send: (text) => setTimeout(() => this.#on(JSON.parse(text)), 5), close: () => undefined };
+  };
+
+  /** Cuts the connection, as a lost network does. */
+  cut(): void {
+    this.#events?.closed();
+  }
+
+  #on(message: (AppToPylon | DeviceToRelay) & { to?: { deviceId: number } }): void {
+    const deviceId = message.to?.deviceId ?? 1;
+    switch (message.type) {
+      case "auth":
+        this.#say({
+          type: "auth_result",
+          payload: {
+            success: true,
+            device: { deviceId: 100, deviceType: "app", name: "Phone", icon: "📱", role: "client" },
+            rights: ["view", "prompt", "approve"],
+          },
+        });
+        this.#say({
+          type: "device_status",
+          payload: {
+            devices: [
+              ...this.scene.machines.filter((one) => one.isOnline).map((one) => one.device),
+              ...this.scene.apps,
+            ],
+          },
+        });
+        return;
+      case "ping":
+        this.#say({ type: "pong", payload: {} });
+        return;
+      case "workspace_list":
+        this.#list();
+        return;
+      case "conversation_select":
+        this.#select(message.payload.conversationId, message.payload.workspaceId, deviceId);
+        return;
+      case "history_request": {
+        const { conversationId, workspaceId, beforeSeq = 0, limit = 50, requestId } = message.payload;
+        const rows = (this.scene.recorded[conversationId]?.rows ?? []).filter((row) => (row.seq ?? 0) < beforeSeq);
+        const page = rows.slice(-limit);
+        const payload = {
+          deviceId,
+          workspaceId,
+          conversationId,
+          messages: page,
+          offset: 1,
+          totalCount: rows.length,
+          hasMore: page.length < rows.length,
+          success: true,
+          epoch: 1,
+          requestId,
+        };
+        this.#say({ type: "history_result", payload });
+        return;
+      }
+      case "claude_send": {
+        const { conversationId, workspaceId, clientMessageId, message: content } = message.payload;
+        const seq = this.#event(conversationId, workspaceId, {
+          type: "userMessage",
+          content,
+          timestamp: Date.now(),
+          clientMessageId,
+          deviceId: 100,
+        });
+        this.#say({
+          type: "claude_send_result",
+          payload: { deviceId, conversationId, success: true, clientMessageId, seq },
+        });
+        this.#play(conversationId, workspaceId);
+        return;
+      }
+      case "claude_permission": {
+        const { conversationId, workspaceId, toolUseId, decision } = message.payload;
+        this.#event(conversationId, workspaceId, {
+          type: "decisionAnswered",
+          toolUseId,
+          state: "answered",
+          decision,
+          deviceId: 100,
+          answeredAt: Date.now(),
+        });
+        this.#say({
+          type: "claude_permission_result",
+          payload: { deviceId, conversationId, toolUseId, success: true },
+        });
+        this.#event(conversationId, workspaceId, { type: "state", state: "working" });
+        return;
+      }
+      case "claude_answer": {
+        const { conversationId, workspaceId, toolUseId } = message.payload;
+        this.#event(conversationId, workspaceId, {
+          type: "decisionAnswered",
+          toolUseId,
+          state: "answered",
+          deviceId: 100,
+          answeredAt: Date.now(),
+        });
+        this.#say({
+          type: "claude_answer_result",
+          payload: { deviceId, conversationId, toolUseId, success: true },
+        });
+        return;
+      }
+      case "claude_control": {
+        const { conversationId, workspaceId, action, requestId } = message.payload;
+        clearInterval(this.#playing.get(conversationId));
+        this.#event(conversationId, workspaceId, { type: "claudeAborted", reason: "user" });
+        this.#event(conversationId, workspaceId, { type: "state", state: "idle" });
+        this.#say({
+          type: "claude_control_result",
+          payload: { deviceId, conversationId, action, success: true, requestId },
+        });
+        return;
+      }
+      case "folder_list": {
+        const { path = "/home/mina/code", requestId } = message.payload ?? {};
+        const folders = ["estelle", "garden-api", "notes", "photos-sync", "thesis"];
+        this.#say({
+          type: "folder_list_result",
+          payload: { deviceId, path, folders, success: true, requestId },
+        });
+        return;
+      }
+      case "tool_detail": {
+        const { conversationId, toolUseId, requestId } = message.payload;
+        this.#say({
+          type: "tool_detail_result",
+          payload: {
+            deviceId,
+            conversationId,
+            toolUseId,
+            success: true,
+            part: "output",
+            chunk: "all of it\n".repeat(200),
+            last: true,
+            requestId,
+          },
+        });
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  #list(): void {
+    for (const { device, workspaces, isOnline } of this.scene.machines) {
+      if (!isOnline) continue;
+      const { deviceId, name, icon } = device;
+      this.#say({
+        type: "workspace_list_result",
+        payload: {
+          deviceId,
+          deviceInfo: { name, icon },
+          workspaces,
+          success: true,
+          activeWorkspaceId: null,
+          activeConversationId: null,
+        },
+      });
+      this.#say({
+        type: "pylon_status",
+        payload: {
+          deviceId,
+          claudeUsage: {
+            totalCostUsd: 41.27 * deviceId,
+            totalInputTokens: 812_000,
+            totalOutputTokens: 96_000,
+            totalCacheReadTokens: 9_400_000,
+            totalCacheCreationTokens: 310_000,
+            sessionCount: 38,
+            lastUpdated: new Date().toISOString(),
+          },
+          deployReady: false,
+          version: "0.1.0",
+        },
+      });
+    }
+    for (const { conversationId, workspaceId, deviceId, event } of this.scene.elsewhere ?? []) {
+      this.#say({
+        type: "claude_event",
+        payload: { conversationId, workspaceId, deviceId, event, timestamp: Date.now() - 95_000 },
+      });
+    }
+  }
+
+  #select(conversationId: string, workspaceId: string, deviceId: number): void {
+    const recorded = this.scene.recorded[conversationId] ?? { rows: [] };
+    const page = recorded.rows.slice(-50);
+    const headSeq = recorded.rows.at(-1)?.seq ?? 0;
+    if (!this.#seqs.has(conversationId)) this.#seqs.set(conversationId, headSeq);
+    const status = this.scene.machines
+      .flatMap((one) => one.workspaces.flatMap((w) => w.conversations))
+      .find((one) => one.conversationId === conversationId)?.status;
+    this.#say({
+      type: "history_result",
+      payload: {
+        deviceId,
+        workspaceId,
+        conversationId,
+        messages: page,
+        offset: 0,
+        totalCount: recorded.rows.length,
+        hasMore: page.length < recorded.rows.length,
+        success: true,
+        epoch: 1,
+        headSeq,
+        currentStatus: status,
+        hasActiveSession: status !== "idle",
+        workStartTime: Date.now() - 134_000,
+      },
+    });
+    for (const event of recorded.after ?? []) {
+      this.#say({
+        type: "claude_event",
+        payload: { conversationId, workspaceId, deviceId, event, timestamp: Date.now() - 41_000 },
+      });
+    }
+  }
+
+  #play(conversationId: string, workspaceId: string): void {
+    const script = [...(this.scene.recorded[conversationId]?.script ?? [])];
+    clearInterval(this.#playing.get(conversationId));
+    this.#event(conversationId, workspaceId, { type: "state", state: "working" });
+    const timer = setInterval(() => {
+      const next = script.shift();
+      if (!next) return clearInterval(timer);
+      this.#event(conversationId, workspaceId, next);
+    }, TICK_MS);
+    this.#playing.set(conversationId, timer);
+  }
+
+  #event(conversationId: string, workspaceId: string, event: ClaudeEvent): number | undefined {
+    const isPassing = event.type === "text" || event.type === "stateUpdate" || event.type === "idleWarning";
+    const seq = isPassing ? undefined : (this.#seqs.get(conversationId) ?? 0) + 1;
+    if (seq !== undefined) this.#seqs.set(conversationId, seq);
+    this.#say({
+      type: "claude_event",
+      payload: {
+        conversationId,
+        workspaceId,
+        deviceId: 1,
+        event,
+        seq,
+        epoch: seq === undefined ? undefined : 1,
+        timestamp: Date.now(),
+      },
+    });
+    return seq;
+  }
+
+  #say(message: PylonToApp | RelayToDevice): void {
+    this.#events?.received(JSON.stringify(message));
+  }
+}

@@ -1,0 +1,51 @@
+/** The view of one conversation: head, list, open decision, composer. */
+import { MessageSquareOff } from "lucide-react";
+import { useEffect } from "react";
+import { useLocation } from "wouter";
+import { Composer } from "@/features/composer/composer";
+import { DecisionDock } from "@/features/decisions/dock";
+import { ConversationHeader } from "@/features/header/conversation-header";
+import { TranscriptList } from "@/features/transcript/list";
+import { find } from "@/model/fleet";
+import { openConversation, useApp } from "@/store/app";
+import { useText } from "@/store/text";
+import { Button } from "@/ui/button";
+import { EmptyState, Skeleton } from "@/ui/states";
+import { usePlace } from "./use-place";
+
+export function Conversation({ id }: { id: string }) {
+  const text = useText();
+  const [, go] = useLocation();
+  const place = usePlace(id);
+  const isListed = useApp((app) => app.world.fleet.some((machine) => machine.listedAt > 0 && machine.isOnline));
+  useEffect(() => {
+    openConversation(id);
+    return () => {
+      if (find(useApp.getState().world.fleet, id)) openConversation(null);
+    };
+  }, [id]);
+  if (!place) {
+    if (!isListed) {
+      return (
+        <div className="mx-auto max-w-[760px] p-5">
+          <Skeleton label={text.talk.loading} />
+        </div>
+      );
+    }
+    return (
+      <EmptyState icon={<MessageSquareOff size={30} />} title={text.talk.missing} help={text.talk.missingHelp}>
+        <Button onClick={() => go("/list")}>{text.nav.conversations}</Button>
+      </EmptyState>
+    );
+  }
+  return (
+    <div className="flex h-full flex-col">
+      <ConversationHeader place={place} />
+      <TranscriptList place={place} />
+      <DecisionDock conversationId={id} />
+      <div className="safe-bottom">
+        <Composer place={place} />
+      </div>
+    </div>
+  );
+}

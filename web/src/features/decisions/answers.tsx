@@ -1,0 +1,92 @@
+/** The answers to a permission, a plan or a trust: the safe one as easy to hit as the other, none of them by accident. */
+import { useState } from "react";
+import type { Decision } from "@/model/decisions";
+import { decide, useApp } from "@/store/app";
+import { useText } from "@/store/text";
+import { Button } from "@/ui/button";
+import { toolLabel } from "@/ui/label";
+
+export function Answers({ decision }: { decision: Decision }) {
+  const text = useText();
+  const [isDenying, setDenying] = useState(false);
+  const [reason, setReason] = useState("");
+  const rights = useApp((app) => (app.phase.name === "online" ? app.phase.rights : null));
+  const mayDecide = rights === null || rights.length === 0 || rights.includes("approve");
+  const words = {
+    plan: [text.decision.reject, text.decision.approve],
+    trust: [text.decision.deny, text.decision.trustIt],
+  } as const;
+  const [no, yes] =
+    decision.kind === "plan" || decision.kind === "trust"
+      ? words[decision.kind]
+      : [text.decision.deny, text.decision.allow];
+  if (!mayDecide) return <Footer>{text.decision.noRight}</Footer>;
+  if (decision.sent) return <Footer>{text.decision.sending}</Footer>;
+  if (isDenying) {
+    return (
+      <form
+        className="flex flex-col gap-2 border-t border-line px-4 py-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          decide(decision, "deny", reason.trim() || undefined);
+        }}
+      >
+        <label className="text-[13px] text-muted" htmlFor="deny-reason">
+          {text.decision.reason}
+        </label>
+        <input
+          id="deny-reason"
+          autoFocus
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+          placeholder={text.decision.reasonHint}
+          className="min-h-11 rounded-md border border-line-strong bg-bg px-3 text-[15px] lg:min-h-9"
+        />
+        <div className="grid grid-cols-2 gap-2">
+          <Button onClick={() => setDenying(false)}>{text.create.cancel}</Button>
+          <Button kind="danger" type="submit">
+            {no}
+          </Button>
+        </div>
+      </form>
+    );
+  }
+  return (
+    <div className="flex flex-col gap-2 border-t border-line px-4 py-3">
+      {decision.error !== undefined && (
+        <p role="alert" className="text-[13px] text-red">
+          {decision.error === "offline" ? text.decision.offline : text.decision.failed(decision.error)}
+        </p>
+      )}
+      <div className="grid grid-cols-2 gap-x-2 gap-y-1 sm:flex sm:flex-wrap sm:items-center sm:justify-end sm:gap-2">
+        <Button onClick={() => decide(decision, "deny")} className="sm:order-3 sm:min-w-28">
+          {no}
+        </Button>
+        <Button kind="amber" onClick={() => decide(decision, "allow")} className="sm:order-4 sm:min-w-32">
+          {yes}
+        </Button>
+        <Button kind="quiet" className="px-2! text-[13px]! sm:order-1 sm:px-3!" onClick={() => setDenying(true)}>
+          {text.decision.denyWithReason}
+        </Button>
+        {decision.kind === "permission" && (
+          <Button
+            kind="quiet"
+            className="px-2! text-[13px]! sm:order-2 sm:mr-auto sm:px-3!"
+            title={text.decision.allowAllHelp(toolLabel(text, decision.toolName))}
+            onClick={() => decide(decision, "allowAll")}
+          >
+            {text.decision.allowAll}
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Footer({ children }: { children: string }) {
+  return (
+    <p role="status" className="border-t border-line px-4 py-3 text-[13.5px] text-muted">
+      {children}
+    </p>
+  );
+}

@@ -1,0 +1,90 @@
+/** Exactly what a decision is about: the whole command, the whole change. Wrapped, never cut. */
+import type { Decision } from "@/model/decisions";
+import { find } from "@/model/fleet";
+import type { ToolView } from "@/model/tools";
+import { useApp } from "@/store/app";
+import { useText } from "@/store/text";
+import { Coloured } from "@/ui/code";
+import { DiffView } from "@/ui/diff";
+import { languageOfPath } from "@/ui/highlight";
+import { Markdown } from "@/ui/markdown";
+import { Plain } from "@/ui/plain";
+import { Command, JsonView } from "@/ui/tool-input";
+
+export function Shown({ decision, view }: { decision: Decision; view: ToolView }) {
+  const text = useText();
+  const folder = useApp((app) => find(app.world.fleet, decision.conversationId)?.workspace.workingDir);
+  if (decision.kind === "trust") {
+    return (
+      <>
+        <p className="text-[14px]">{text.decision.trustHelp}</p>
+        {folder && <Mono text={folder} />}
+        <JsonView value={decision.input} />
+      </>
+    );
+  }
+  switch (view.type) {
+    case "command":
+      return (
+        <>
+          <Command view={view} />
+          {folder && (
+            <p className="font-mono text-[12.5px] text-faint [overflow-wrap:anywhere]">
+              <Plain text={text.decision.folder(folder)} />
+            </p>
+          )}
+        </>
+      );
+    case "edit":
+      return (
+        <>
+          <Mono text={view.path} />
+          {view.parts.map((part, index) => (
+            <div key={index} className="flex flex-col gap-1">
+              {part.replacesAll && <p className="text-[12.5px] text-amber">{text.tool.replacesAll}</p>}
+              <DiffView diff={part.diff} />
+            </div>
+          ))}
+        </>
+      );
+    case "write":
+      return (
+        <>
+          <Mono text={view.path} />
+          <pre className="whitespace-pre-wrap rounded-md border border-line bg-green-soft p-3 font-mono text-[12.5px] leading-[1.6] [overflow-wrap:anywhere]">
+            <Coloured code={view.content} language={languageOfPath(view.path) ?? ""} />
+          </pre>
+        </>
+      );
+    case "read":
+      return <Mono text={view.path} />;
+    case "fetch":
+      return <Mono text={view.url} />;
+    case "query":
+      return <Mono text={view.query} />;
+    case "plan":
+      return <Markdown source={view.plan} />;
+    case "search":
+    case "todo":
+    case "agent":
+    case "question":
+      return <JsonView value={decision.input} />;
+    case "mcp":
+      return (
+        <>
+          <Mono text={`${view.server} · ${view.tool}`} />
+          <JsonView value={view.input} />
+        </>
+      );
+    case "other":
+      return <JsonView value={view.input} />;
+  }
+}
+
+function Mono({ text }: { text: string }) {
+  return (
+    <p className="font-mono text-[13px] [overflow-wrap:anywhere]">
+      <Plain text={text} />
+    </p>
+  );
+}

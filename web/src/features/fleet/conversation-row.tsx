@@ -1,0 +1,65 @@
+/** A conversation in the list: state with words, name, what it is at, how old. */
+import { memo } from "react";
+import { Link } from "wouter";
+import { glance, type Place } from "@/model/fleet";
+import { useApp } from "@/store/app";
+import { useSlowNow } from "@/store/clock";
+import { useFormats, useText } from "@/store/text";
+import { stateLabel } from "@/ui/label";
+import { Plain } from "@/ui/plain";
+import { StateDot } from "@/ui/state-dot";
+
+export interface ConversationRowProps {
+  place: Place;
+  isCurrent: boolean;
+  showsPlace?: boolean;
+}
+
+export const ConversationRow = memo(function ConversationRow({
+  place,
+  isCurrent,
+  showsPlace = false,
+}: ConversationRowProps) {
+  const text = useText();
+  const formats = useFormats();
+  const now = useSlowNow();
+  const { conversation, workspace, machine } = place;
+  const waiting = useApp(
+    (app) => app.world.decisions.filter((one) => one.conversationId === conversation.conversationId).length,
+  );
+  const state = glance(place);
+  const kind = conversation.skillType === "general" ? null : text.skill[conversation.skillType];
+  return (
+    <li>
+      <Link
+        href={`/c/${encodeURIComponent(conversation.conversationId)}`}
+        aria-current={isCurrent ? "page" : undefined}
+        className={`flex min-h-11 items-center gap-2 rounded-sm px-2 py-1 text-[14px] lg:min-h-9 ${isCurrent ? "bg-accent-soft text-ink" : "hover:bg-hover"}`}
+      >
+        <StateDot state={state} label={stateLabel(text, state)} />
+        <span className="min-w-0 flex-1">
+          <span
+            className={`block truncate leading-snug ${state === "unread" || state === "needed" ? "font-semibold" : ""}`}
+          >
+            <Plain text={conversation.name} />
+          </span>
+          {showsPlace && (
+            <span className="block truncate text-[12px] leading-snug text-faint">
+              {workspace.name} · {machine.name}
+            </span>
+          )}
+        </span>
+        {kind && <span className="shrink-0 rounded-sm border border-line px-1.5 text-[11.5px] text-faint">{kind}</span>}
+        {state === "needed" ? (
+          <span className="shrink-0 rounded-full bg-amber px-1.5 text-[12px] font-semibold leading-[18px] text-amber-ink">
+            {Math.max(1, waiting)}
+          </span>
+        ) : (
+          conversation.updatedAt !== undefined && (
+            <span className="shrink-0 text-[12px] text-faint">{formats.age(conversation.updatedAt, now)}</span>
+          )
+        )}
+      </Link>
+    </li>
+  );
+});

@@ -1,0 +1,83 @@
+/** The conversation as a virtual list: only what is near the screen exists, and older pages come as one scrolls up. */
+import { ArrowDown } from "lucide-react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { Virtualizer } from "virtua";
+import type { Place } from "@/model/fleet";
+import { EMPTY } from "@/model/transcript";
+import { loadOlder, useApp } from "@/store/app";
+import { useText } from "@/store/text";
+import { Skeleton } from "@/ui/states";
+import { useFollow } from "./follow";
+import { Row } from "./row";
+import { rowsOf } from "./rows";
+import { Blank, LoadFailed } from "./standing";
+
+/** Older rows are asked for this long before the reader reaches them, in pixels. */
+const AHEAD_PX = 1_200;
+
+export function TranscriptList({ place }: { place: Place }) {
+  const text = useText();
+  const id = place.conversation.conversationId;
+  const transcript = useApp((app) => app.world.transcripts[id]) ?? EMPTY;
+  const outbox = useApp((app) => app.world.outbox);
+  const rows = useMemo(() => rowsOf(transcript, outbox, id), [transcript, outbox, id]);
+  const scroller = useRef<HTMLDivElement>(null);
+  const content = useRef<HTMLDivElement>(null);
+  const { isAtEnd, toEnd } = useFollow(scroller, content, id);
+  const [isLoading, setLoading] = useState(false);
+  const count = transcript.entries.top.length;
+
+  const mine = outbox.filter((one) => one.conversationId === id).length;
+  useEffect(() => {
+    if (mine > 0) toEnd();
+  }, [mine, toEnd]);
+
+  const onScroll = useCallback(() => {
+    const element = scroller.current;
+    if (!element || isLoading || !transcript.hasMore || element.scrollTop > AHEAD_PX) return;
+    setLoading(true);
+    void loadOlder(place)
+      .catch(() => undefined)
+      .finally(() => setLoading(false));
+  }, [place, isLoading, transcript.hasMore]);
+
+  const isEmpty = count === 0 && transcript.open.length === 0 && rows.length <= 1;
+  if (isEmpty && transcript.load === "failed") return <LoadFailed error={transcript.error} />;
+  return (
+    <div className="relative min-h-0 flex-1">
+      <div
+        ref={scroller}
+        onScroll={onScroll}
+        role="log"
+        aria-label={text.talk.log}
+        aria-live="off"
+        tabIndex={0}
+        className="h-full overflow-y-auto overscroll-contain outline-none [overflow-anchor:none]"
+      >
+        <div ref={content} className="min-h-full pt-3 pb-4">
+          {isEmpty && transcript.load !== "ready" && (
+            <div className="mx-auto w-full max-w-[760px] p-5">
+              <Skeleton label={text.talk.loading} />
+            </div>
+          )}
+          {isEmpty && transcript.load === "ready" && <Blank place={place} />}
+          {!isEmpty && (
+            <Virtualizer data={rows} scrollRef={scroller} shift={isLoading}>
+              {(row) => <Row key={row.key} row={row} place={place} isLoadingOlder={isLoading} />}
+            </Virtualizer>
+          )}
+        </div>
+      </div>
+      {!isAtEnd && (
+        <button
+          type="button"
+          onClick={toEnd}
+          className="rise absolute bottom-3 left-1/2 flex min-h-10 -translate-x-1/2 items-center gap-2 rounded-full border border-line-strong bg-raised px-4 text-[13px] hover:bg-hover"
+        >
+          <ArrowDown size={15} />
+          {transcript.open.length > 0 ? text.talk.newBelow : text.talk.toEnd}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+/** One row of the list: picks the component for its kind and sets the reading column. */
+import { memo, type ReactNode } from "react";
+import type { Entry } from "@/model/entries";
+import type { Place } from "@/model/fleet";
+import { useApp } from "@/store/app";
+import { useText } from "@/store/text";
+import { Markdown } from "@/ui/markdown";
+import { Activity } from "./activity";
+import { AbortedRow, ErrorRow, RemarkRow, ResultRow } from "./remarks";
+import type { Row as RowData } from "./rows";
+import { Thought } from "./thought";
+import { ToolCard } from "./tool-card";
+import { OutgoingMessage, UserMessage } from "./user-message";
+
+export interface RowProps {
+  row: RowData;
+  place: Place;
+  isLoadingOlder: boolean;
+}
+
+export const Row = memo(function Row({ row, place, isLoadingOlder }: RowProps) {
+  switch (row.type) {
+    case "head":
+      return <Head place={place} isLoading={isLoadingOlder} />;
+    case "entry":
+      return (
+        <Column gap={row.entry.kind === "tool" ? "py-[3px]" : "py-2"}>
+          <EntryView entry={row.entry} place={place} />
+        </Column>
+      );
+    case "open":
+      return (
+        <Column gap="py-2">
+          <Markdown source={row.open.text} isOpen />
+        </Column>
+      );
+    case "outgoing":
+      return (
+        <Column gap="py-2">
+          <OutgoingMessage message={row.message} />
+        </Column>
+      );
+    case "activity":
+      return (
+        <Column gap="py-2">
+          <Activity place={place} />
+        </Column>
+      );
+  }
+});
+
+/** Entries of the agent and, below a call, of its sub-agents. */
+export function EntryView({ entry, place }: { entry: Entry; place: Place }) {
+  switch (entry.kind) {
+    case "user":
+      return <UserMessage entry={entry} place={place} />;
+    case "text":
+      return <Markdown source={entry.text} />;
+    case "thought":
+      return <Thought source={entry.text} />;
+    case "tool":
+      return <ToolCard tool={entry} place={place} renderEntry={renderEntry} />;
+    case "result":
+      return <ResultRow entry={entry} />;
+    case "error":
+      return <ErrorRow entry={entry} />;
+    case "aborted":
+      return <AbortedRow entry={entry} />;
+    case "remark":
+      return <RemarkRow entry={entry} />;
+  }
+}
+
+function renderEntry(entry: Entry, place: Place): ReactNode {
+  return <EntryView key={entry.key} entry={entry} place={place} />;
+}
+
+function Head({ place, isLoading }: { place: Place; isLoading: boolean }) {
+  const text = useText();
+  const hasMore = useApp((app) => app.world.transcripts[place.conversation.conversationId]?.hasMore);
+  return (
+    <Column gap="py-2">
+      <p className="text-center text-[12.5px] text-faint">
+        {isLoading ? text.talk.loadingOlder : hasMore ? "" : text.talk.beginning}
+      </p>
+    </Column>
+  );
+}
+
+function Column({ gap, children }: { gap: string; children: ReactNode }) {
+  return <div className={`mx-auto w-full max-w-[780px] px-4 ${gap}`}>{children}</div>;
+}

@@ -1,0 +1,69 @@
+/** A block of code: its language, a copy button, and colours once they are there. Nothing moves when they come. */
+import { memo, useEffect, useState } from "react";
+import { useText } from "@/store/text";
+import { CopyButton } from "./copy";
+import { highlight, type Piece } from "./highlight";
+import { Plain } from "./plain";
+
+export interface CodeProps {
+  code: string;
+  language: string;
+  /** Text that still grows is not coloured: the colours would flicker. */
+  isOpen?: boolean;
+}
+
+export const CodeBlock = memo(function CodeBlock({ code, language, isOpen = false }: CodeProps) {
+  const text = useText();
+  return (
+    <figure className="group overflow-hidden rounded-md border border-line bg-code">
+      <figcaption className="flex h-9 items-center justify-between border-b border-line pl-3 text-[12px] text-faint">
+        <span className="truncate">
+          <Plain text={language || text.markdown.code} />
+        </span>
+        <CopyButton value={code} className="size-9! lg:size-8!" />
+      </figcaption>
+      <pre className="overflow-x-auto p-3 font-mono text-[13px] leading-[1.6]">
+        <Coloured code={code} language={isOpen ? "" : language} />
+      </pre>
+    </figure>
+  );
+});
+
+/** Code without a frame. */
+export function Coloured({ code, language }: { code: string; language: string }) {
+  const lines = useHighlight(code, language);
+  if (!lines) {
+    return (
+      <code>
+        <Plain text={code} />
+      </code>
+    );
+  }
+  return (
+    <code>
+      {lines.map((line, index) => (
+        <span key={index}>
+          {line.map((piece, at) => (
+            <span key={at} style={{ color: piece.color }}>
+              <Plain text={piece.text} />
+            </span>
+          ))}
+          {index < lines.length - 1 && "\n"}
+        </span>
+      ))}
+    </code>
+  );
+}
+
+export function useHighlight(code: string, language: string): Piece[][] | null {
+  const [result, setResult] = useState<{ code: string; language: string; lines: Piece[][] | null } | null>(null);
+  useEffect(() => {
+    if (language === "") return;
+    let isCurrent = true;
+    void highlight(code, language).then((lines) => isCurrent && setResult({ code, language, lines }));
+    return () => {
+      isCurrent = false;
+    };
+  }, [code, language]);
+  return result?.code === code && result.language === language ? result.lines : null;
+}

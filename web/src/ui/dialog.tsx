@@ -1,0 +1,49 @@
+/** A window over the page, with the browser's own focus handling and Escape. */
+import { X } from "lucide-react";
+import { type ReactNode, useEffect, useRef } from "react";
+import { useText } from "@/store/text";
+import { IconButton } from "./button";
+
+export interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  /** Leaves out the visible heading, for windows that begin with a field. */
+  isBare?: boolean;
+  width?: string;
+}
+
+export function Dialog({ title, onClose, children, isBare = false, width = "max-w-lg" }: DialogProps) {
+  const text = useText();
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape is the browser's; a click beside the window is a convenience.
+    <dialog
+      ref={ref}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === ref.current && onClose()}
+      className={`rise max-h-[85dvh] w-[calc(100vw-24px)] ${width} overflow-hidden rounded-lg border border-line-strong bg-raised p-0 text-ink`}
+    >
+      <div className="flex max-h-[85dvh] flex-col">
+        {!isBare && (
+          <header className="flex items-center justify-between border-b border-line py-2 pr-2 pl-5">
+            <h2 className="font-semibold">{title}</h2>
+            <IconButton label={text.nav.close} onClick={onClose}>
+              <X size={18} />
+            </IconButton>
+          </header>
+        )}
+        <div className="min-h-0 flex-1 overflow-y-auto">{children}</div>
+      </div>
+    </dialog>
+  );
+}

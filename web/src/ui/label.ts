@@ -1,0 +1,20 @@
+/** Words for parts of the world that several views show. */
+import type { Catalogue } from "@/i18n";
+import type { Glance } from "@/model/fleet";
+
+export function stateLabel(text: Catalogue, state: Glance): string {
+  return text.state[state];
+}
+
+export function toolLabel(text: Catalogue, toolName: string): string {
+  return text.tool.names[toolName] ?? toolName;
+}
+
+/** Words for a failed request. */
+export function errorText(text: Catalogue, error: unknown): string {
+  if (error instanceof Error && "code" in error) {
+    if (error.code === "offline") return text.errors.offline;
+    if (error.code === "timeout") return text.errors.timeout;
+  }
+  return error instanceof Error && error.message !== "" ? error.message : text.errors.unknown;
+}

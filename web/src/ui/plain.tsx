@@ -1,0 +1,33 @@
+/**
+ * Text exactly as it is, with characters that hide or reorder it made visible.
+ *
+ * A command that is shown for approval must look like what will run, whatever control characters it carries.
+ */
+import { Fragment } from "react";
+
+// Controls except tab and line feed, soft hyphen, zero-width and bidirectional characters, the byte order mark.
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/u;
+const SPLIT = new RegExp(`(${HIDDEN.source})`, "u");
+
+export function hasHidden(text: string): boolean {
+  return HIDDEN.test(text);
+}
+
+export function Plain({ text }: { text: string }) {
+  if (!hasHidden(text)) return <>{text}</>;
+  const parts = text.split(SPLIT);
+  return (
+    <>
+      {parts.map((part, index) => {
+        if (index % 2 === 0) return <Fragment key={index}>{part}</Fragment>;
+        const code = `U+${(part.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+        return (
+          <mark key={index} className="rounded-sm bg-red-soft px-1 font-mono text-[0.85em] text-red" title={code}>
+            {code}
+          </mark>
+        );
+      })}
+    </>
+  );
+}
