@@ -17,6 +17,7 @@ mod wish;
 mod launch_tests;
 
 pub use cli::{FindCliError, find_cli};
+pub(crate) use environment::RUN_VARIABLE;
 pub use environment::run_marker;
 pub use gate::{ASK_RULES, CliMode, Hooks};
 pub use prepare::{LaunchRefused, Prepared, RunFile, prepare};

@@ -2,10 +2,12 @@
 //!
 //! The pieces, each small: the folder and its files ([`RunFolder`]), the lock that says whether the run lives
 //! ([`lock`]), the shim that is the CLI's parent ([`shim`]), the FIFO ([`fifo`]), the journal ([`journal`]) and its
-//! place on the disk ([`space`]), and the transport that lets the SDK speak over them ([`attach`]). No protocol byte
-//! passes through a process of ours that could die.
+//! place on the disk ([`space`]), and the transport that lets the SDK speak over them ([`attach`]). What a run leaves
+//! behind is ended by [`clean_up`]. No protocol byte passes through a process of ours that could die.
 
 mod attach;
+pub mod cgroup;
+mod cleanup;
 pub mod fifo;
 mod folder;
 pub mod journal;
@@ -16,6 +18,7 @@ mod start;
 mod watch;
 
 pub use attach::attach;
+pub use cleanup::{Cleaned, clean_up};
 pub use folder::{ExitRecord, LaunchRecord, RunFolder, RunRecord};
 pub(crate) use folder::{read_record, write_record};
 pub use start::{ShimCommand, StartError, Tombstoned, start, tombstone};

@@ -71,6 +71,7 @@ pub fn become_cli(folder: &RunFolder) -> io::Result<()> {
             .collect(),
         cli_version: launch.cli_version,
     })?;
+    super::cgroup::enter(folder);
     let error = Command::new(&launch.program)
         .args(&launch.args)
         .env_clear()

@@ -6,7 +6,9 @@ use std::process::Child;
 
 use estelle_claude::Session;
 use estelle_claude::options::Options;
-use estelle_host::run::{LaunchRecord, RunFolder, RunRecord, RunWatch, ShimCommand, attach, start};
+use estelle_host::run::{
+    LaunchRecord, RunFolder, RunRecord, RunWatch, ShimCommand, attach, cgroup, start,
+};
 use estelle_proto::Generation;
 use estelle_sim::api::{Config, FakeApi, RealCli};
 use rustix::process::{Pid, Signal, kill_process};
@@ -25,6 +27,8 @@ pub(crate) struct Run {
     pub(crate) place: TempDir,
     pub(crate) folder: RunFolder,
     pub(crate) record: RunRecord,
+    /// What its processes carry in their environment.
+    pub(crate) marker: String,
     watch: RunWatch,
     shim: Child,
     /// Serves a real CLI for as long as the run is looked at.
@@ -42,7 +46,9 @@ impl Run {
             (Agent::Real(cli), Some(api)) => real(place.path(), cli, api.url()),
             _ => simulated(place.path()),
         };
+        let marker = marker(place.path());
         let folder = prepared(place.path(), &launch);
+        cgroup::prepare(&folder, &marker);
         let watch = RunWatch::new().unwrap();
         let bell = watch.watch(folder.path()).unwrap();
         let shim = start(&folder, &shim_command()).unwrap();
@@ -57,6 +63,7 @@ impl Run {
             place,
             folder,
             record,
+            marker,
             watch,
             shim,
             _api: api,
@@ -81,6 +88,7 @@ impl Drop for Run {
         }
         // It may have been killed by the test.
         let _ = self.shim.wait();
+        cgroup::end(&self.folder);
     }
 }
 
@@ -124,12 +132,19 @@ fn real(place: &Path, cli: &RealCli, url: &str) -> LaunchRecord {
     launch(place, cli.path(), env, cli.version())
 }
 
+/// No two runs at the same time have the same.
+fn marker(place: &Path) -> String {
+    let name = place.file_name().unwrap().to_string_lossy();
+    format!("conv{}/1", name.replace('.', "-"))
+}
+
 fn launch(
     place: &Path,
     program: &Path,
-    env: BTreeMap<String, String>,
+    mut env: BTreeMap<String, String>,
     version: &str,
 ) -> LaunchRecord {
+    env.insert("ESTELLE_RUN".to_owned(), marker(place));
     let args = "--output-format stream-json --verbose --input-format stream-json --include-partial-messages \
                 --permission-prompt-tool=stdio";
     LaunchRecord {
