@@ -17,5 +17,6 @@ pub mod log;
 pub mod mailbox;
 pub mod rules;
 pub mod run;
+pub mod traffic;
 pub mod translate;
 pub mod trust;
