@@ -1,8 +1,10 @@
 //! The pylon: the controller of a machine, between the host that owns the runs and the relay that reaches the apps.
 //!
-//! [`link`] holds the connections to both and tries again for ever. [`store`] is its memory in SQLite: workspaces,
-//! conversations, history, usage. Everything in it that came from the host can be fetched from there again. The pylon
-//! links neither the SDK nor the host: it speaks IPC, so that a host of an older build goes on under a newer pylon.
+//! [`desk`] carries out what clients ask for and tells them what the host reports. [`link`] holds the connections to both
+//! and tries again for ever. [`store`] is its memory in SQLite: workspaces, conversations, history, usage. Everything in it
+//! that came from the host can be fetched from there again. The pylon links neither the SDK nor the host: it speaks IPC,
+//! so that a host of an older build goes on under a newer pylon.
 
+pub mod desk;
 pub mod link;
 pub mod store;

@@ -1,4 +1,5 @@
-//! The pylon from outside: its links against peers on real sockets, its store in real folders.
+//! The pylon from outside: its links and its desk, with stand-ins for host and relay on real sockets, and its store in
+//! real folders.
 
 #![expect(
     clippy::unwrap_used,
@@ -9,5 +10,7 @@
     reason = "a test that cannot go on fails, and looks at what it is about"
 )]
 
+mod desk;
 mod links;
+mod peers;
 mod store;

@@ -18,10 +18,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-use super::fake_host::{FakeHost, conversation};
-
-/// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::peers::PATIENCE;
+use crate::peers::host::{FakeHost, conversation};
 
 struct Linked {
     link: HostLink,

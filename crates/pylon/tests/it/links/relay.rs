@@ -6,114 +6,20 @@ use estelle_proto::auth::{AuthResult, Pong};
 use estelle_proto::claude::ClaudeSendResult;
 use estelle_proto::workspaces::WorkspaceList;
 use estelle_proto::{
-    ApiError, AppToPylon, ConversationId, DeviceId, DeviceToRelay, DeviceType, Envelope, ErrorCode,
-    Message, PylonToApp, RelayToDevice, Reply as _, RequestId, Retry, Sender, To, Token,
+    ApiError, AppToPylon, ConversationId, DeviceId, Envelope, ErrorCode, PylonToApp, RelayToDevice,
+    Reply as _, RequestId, Retry, To,
 };
 use estelle_pylon::link::relay::{
     FromRelay, LostRelay, RelayConfig, RelayLink, RelayState, SendError,
 };
-use estelle_state::link::Pace;
 use futures_util::{SinkExt as _, StreamExt as _};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message as Packet;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
-/// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// A relay that does what the test says.
-struct FakeRelay {
-    listener: TcpListener,
-}
-
-/// One connection of it.
-struct Call {
-    socket: WebSocketStream<TcpStream>,
-}
-
-impl FakeRelay {
-    async fn start() -> (Self, RelayConfig) {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("ws://{}/", listener.local_addr().unwrap());
-        let token = Token::parse("secret").unwrap();
-        let mut config = RelayConfig::new(url, DeviceId(1), Some(token));
-        config.pace = Pace {
-            first: Duration::from_millis(2),
-            cap: Duration::from_millis(8),
-            steady: Duration::from_secs(1),
-        };
-        (Self { listener }, config)
-    }
-
-    async fn accept(&self) -> Call {
-        let accepted = tokio::time::timeout(PATIENCE, self.listener.accept()).await;
-        let (stream, _) = accepted.expect("the link calls").unwrap();
-        let socket = tokio_tungstenite::accept_async(stream).await.unwrap();
-        Call { socket }
-    }
-
-    /// Takes a call and lets the pylon in.
-    async fn let_in(&self) -> Call {
-        let mut call = self.accept().await;
-        let auth = call.receive::<DeviceToRelay>().await;
-        let DeviceToRelay::Auth(auth) = auth.message else {
-            panic!("the first message is {auth:?}");
-        };
-        assert_eq!(auth.device_type, DeviceType::Pylon);
-        assert_eq!(auth.device_id, Some(DeviceId(1)));
-        assert_eq!(auth.token.unwrap().reveal(), "secret");
-        call.say(AuthResult::default()).await;
-        call
-    }
-}
-
-impl Call {
-    async fn text(&mut self) -> String {
-        loop {
-            let packet = tokio::time::timeout(PATIENCE, self.socket.next()).await;
-            let packet = packet
-                .expect("the pylon says something")
-                .expect("is there")
-                .unwrap();
-            if let Packet::Text(text) = packet {
-                return text.to_string();
-            }
-        }
-    }
-
-    async fn receive<M: Message>(&mut self) -> Envelope<M> {
-        Envelope::parse(&self.text().await).unwrap()
-    }
-
-    async fn say(&mut self, message: impl Into<RelayToDevice>) {
-        let text = Envelope::<RelayToDevice>::new(message).to_json().unwrap();
-        self.socket.send(Packet::text(text)).await.unwrap();
-    }
-
-    /// Which request the pylon answers next.
-    async fn answered(&mut self) -> u64 {
-        let answer = self.receive::<PylonToApp>().await;
-        let PylonToApp::ClaudeSendResult(answer) = answer.message else {
-            panic!("nobody asked for {answer:?}");
-        };
-        number(answer.request_id.as_ref())
-    }
-
-    /// As the relay delivers what app 100 sent.
-    async fn deliver(&mut self, message: impl Into<AppToPylon>) {
-        let mut envelope = Envelope::<AppToPylon>::new(message);
-        envelope.from = Some(Sender::new(
-            DeviceId(100),
-            DeviceType::App,
-            "phone".to_owned(),
-        ));
-        let text = envelope.to_json().unwrap();
-        self.socket.send(Packet::text(text)).await.unwrap();
-    }
-}
+use crate::peers::PATIENCE;
+use crate::peers::relay::{FakeRelay, number};
 
 struct Linked {
     link: RelayLink,
@@ -209,11 +115,6 @@ async fn without_a_relay_sending_fails_at_once_and_nothing_else_does() {
         .await;
     let sent = linked.link.send(&answer(None));
     assert!(matches!(sent, Err(SendError::Gone)), "{sent:?}");
-}
-
-/// The number of a request or of its answer.
-fn number(id: Option<&RequestId>) -> u64 {
-    id.unwrap().as_str().parse().unwrap()
 }
 
 /// Answers all requests until the relay has had enough connections.

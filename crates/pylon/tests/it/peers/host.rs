@@ -6,14 +6,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use estelle_proto::events::{TextComplete, UserMessage};
+use estelle_proto::events::{DecisionAnswered, TextComplete, UserMessage};
 use estelle_proto::ipc::{
-    Hello, HostEvent, RequestResult, SendMessage, SessionStatus, Snapshot, StatusResponse,
-    Subscribe, Subscribed,
+    Hello, HostEvent, PendingPermission, PermissionResponse, RequestResult, SendMessage,
+    SessionStatus, Snapshot, StatusResponse, Subscribe, Subscribed,
 };
 use estelle_proto::{
-    ApiError, ChainHash, ClaudeEvent, ClientMessageId, ConversationId, ConversationStatus, Epoch,
-    ErrorCode, HostToPylon, PylonToHost, Reply, RequestId, Retry, Seq, Timestamp,
+    ApiError, ChainHash, ClaudeEvent, ClientMessageId, ConversationId, ConversationStatus,
+    DecisionState, Epoch, ErrorCode, HostToPylon, PylonToHost, Reply, RequestId, Retry, Seq,
+    Timestamp,
 };
 use fastrand::Rng;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
@@ -21,28 +22,28 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 
-pub(super) fn conversation(name: &str) -> ConversationId {
+pub(crate) fn conversation(name: &str) -> ConversationId {
     ConversationId::parse(name).unwrap()
 }
 
 /// What a test can see and change.
 #[derive(Debug, Default)]
-pub(super) struct World {
-    pub(super) epoch: u64,
-    pub(super) logs: BTreeMap<ConversationId, Vec<ClaudeEvent>>,
+pub(crate) struct World {
+    pub(crate) epoch: u64,
+    pub(crate) logs: BTreeMap<ConversationId, Vec<ClaudeEvent>>,
     seen: BTreeSet<ClientMessageId>,
     /// The kinds of all commands that arrived.
-    pub(super) commands: Vec<String>,
-    pub(super) connections: u32,
+    pub(crate) commands: Vec<String>,
+    pub(crate) connections: u32,
     /// Connections break as the seed says; otherwise they hold.
-    pub(super) is_rough: bool,
+    pub(crate) is_rough: bool,
 }
 
 /// The host, until it is dropped.
 #[derive(Debug)]
-pub(super) struct FakeHost {
-    pub(super) socket: PathBuf,
-    pub(super) world: Arc<Mutex<World>>,
+pub(crate) struct FakeHost {
+    pub(crate) socket: PathBuf,
+    pub(crate) world: Arc<Mutex<World>>,
     /// Says that there is something new, and to which generation of connections one must belong to live.
     changed: watch::Sender<u64>,
     server: tokio::task::JoinHandle<()>,
@@ -56,7 +57,7 @@ impl Drop for FakeHost {
 }
 
 impl FakeHost {
-    pub(super) fn start(seed: u64) -> Self {
+    pub(crate) fn start(seed: u64) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("host.sock");
         let listener = UnixListener::bind(&socket).unwrap();
@@ -77,8 +78,12 @@ impl FakeHost {
         }
     }
 
-    pub(super) fn append(&self, conversation: &ConversationId, text: &str) {
-        let event = TextComplete::new(text.to_owned()).into();
+    pub(crate) fn append(&self, conversation: &ConversationId, text: &str) {
+        self.happen(conversation, TextComplete::new(text.to_owned()));
+    }
+
+    pub(crate) fn happen(&self, conversation: &ConversationId, event: impl Into<ClaudeEvent>) {
+        let event = event.into();
         let mut world = self.world.lock().unwrap();
         world
             .logs
@@ -90,24 +95,24 @@ impl FakeHost {
     }
 
     /// Breaks all connections.
-    pub(super) fn cut(&self) {
+    pub(crate) fn cut(&self) {
         self.changed.send_modify(|generation| *generation += 1);
     }
 
     /// The log was lost and comes back shorter, in a new epoch.
-    pub(super) fn rebuild(&self, conversation: &ConversationId) {
+    pub(crate) fn rebuild(&self, conversation: &ConversationId) {
         let mut world = self.world.lock().unwrap();
         world.epoch += 1;
         let log = world.logs.get_mut(conversation).unwrap();
         log.truncate(log.len() / 2);
     }
 
-    pub(super) fn log(&self, conversation: &ConversationId) -> Vec<ClaudeEvent> {
+    pub(crate) fn log(&self, conversation: &ConversationId) -> Vec<ClaudeEvent> {
         let world = self.world.lock().unwrap();
         world.logs.get(conversation).cloned().unwrap_or_default()
     }
 
-    pub(super) fn folder(&self) -> &std::path::Path {
+    pub(crate) fn folder(&self) -> &std::path::Path {
         self.folder.path()
     }
 }
@@ -226,8 +231,15 @@ impl Connection {
                 self.sent.remove(&command.session_id);
                 None
             }
-            PylonToHost::StopSession(command) => Some(done(command.request_id.as_ref())),
-            _ => None,
+            PylonToHost::DeleteSession(command) => {
+                self.sent.remove(&command.session_id);
+                let mut world = self.world.lock().unwrap();
+                world.logs.remove(&command.session_id);
+                Some(done(command.request_id.as_ref()))
+            }
+            PylonToHost::PermissionResponse(command) => Some(self.decide(&command)),
+            PylonToHost::Hello(_) => None,
+            other => Some(done(other.request_id())),
         };
         if let Some(faults) = &mut self.faults {
             // Carried out, but nobody is told.
@@ -241,10 +253,8 @@ impl Connection {
 
     fn statuses(&self) -> Vec<SessionStatus> {
         let world = self.world.lock().unwrap();
-        let names = world.logs.keys().cloned();
-        names
-            .map(|name| SessionStatus::new(name, ConversationStatus::Idle))
-            .collect()
+        let logs = world.logs.iter();
+        logs.map(|(name, log)| status(name, log)).collect()
     }
 
     fn take_message(&self, command: &SendMessage) -> RequestResult {
@@ -258,6 +268,23 @@ impl Connection {
             log.push(message.into());
         }
         done(command.request_id.as_ref())
+    }
+
+    /// The first answer wins.
+    fn decide(&self, command: &PermissionResponse) -> RequestResult {
+        let mut world = self.world.lock().unwrap();
+        let log = world.logs.entry(command.session_id.clone()).or_default();
+        let is_it = |event: &ClaudeEvent| matches!(event, ClaudeEvent::DecisionAnswered(answer) if answer.tool_use_id == command.tool_use_id);
+        let result = done(command.request_id.as_ref());
+        if log.iter().any(is_it) {
+            let error = ApiError::new(ErrorCode::AlreadyAnswered, "late".to_owned(), Retry::Never);
+            return result.failed(error);
+        }
+        let mut answer =
+            DecisionAnswered::new(command.tool_use_id.clone(), DecisionState::Answered);
+        answer.device_id = command.device_id;
+        log.push(answer.into());
+        result
     }
 
     async fn subscribe(&mut self, command: &Subscribe) -> Result<(), Cut> {
@@ -288,7 +315,7 @@ impl Connection {
         self.sent.insert(name.clone(), from);
         self.send_live().await?;
         let seq = Seq(self.sent.get(name).copied().unwrap_or(0));
-        let status = SessionStatus::new(name.clone(), ConversationStatus::Idle);
+        let status = status(name, &self.world.lock().unwrap().logs[name]);
         self.say(Snapshot::new(
             name.clone(),
             Epoch(epoch),
@@ -357,4 +384,29 @@ fn hash(epoch: u64, name: &ConversationId, seq: u64) -> ChainHash {
 
 fn done(request: Option<&RequestId>) -> RequestResult {
     RequestResult::default().in_reply_to(request)
+}
+
+/// The state by the newest event that says one, and what was asked and not answered.
+fn status(name: &ConversationId, log: &[ClaudeEvent]) -> SessionStatus {
+    let mut status = SessionStatus::new(name.clone(), ConversationStatus::Idle);
+    let mut open = Vec::new();
+    for event in log {
+        match event {
+            ClaudeEvent::State(change) => status.state = change.state.clone(),
+            ClaudeEvent::PermissionAsked(asked) => {
+                let (tool, input) = (asked.tool_name.clone(), asked.tool_input.clone());
+                open.push(PendingPermission::new(
+                    asked.tool_use_id.clone(),
+                    tool,
+                    input,
+                ));
+            }
+            ClaudeEvent::DecisionAnswered(answer) => {
+                open.retain(|pending| pending.tool_use_id != answer.tool_use_id);
+            }
+            _ => {}
+        }
+    }
+    status.pending_permissions = Some(open);
+    status
 }

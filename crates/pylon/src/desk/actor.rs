@@ -1,0 +1,380 @@
+//! The desk's own task: takes in what comes from host and relay, and starts and finishes the jobs of clients.
+//!
+//! It never waits for the host or a client; what does, is a job of its own.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use estelle_proto::usage::PylonStatus;
+use estelle_proto::{
+    AppToPylon, Broadcast, ConversationId, DeviceId, DeviceType, Envelope, ErrorCode, Message,
+    PylonToApp, RelayToDevice, Retry, Right, WorkspaceId,
+};
+use tokio::sync::mpsc;
+use tokio::task::{Id, JoinSet};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::context::{Asker, Context, Msg, Seen};
+use super::error::refusal;
+use super::intake::{BATCH, RETRY};
+use super::lanes::{Entry, Lane, Lanes};
+use super::room::Room;
+use super::{requests, workspaces};
+use crate::link::host::{FromHost, HostState};
+use crate::link::relay::{FromRelay, Outlet, SendError};
+
+/// Jobs that run at once; more are refused.
+const MAX_JOBS: usize = 256;
+
+/// Something to do in a task of its own.
+#[derive(Debug)]
+pub(super) enum Job {
+    Request(Asker, Box<AppToPylon>),
+    List,
+    Status,
+}
+
+/// What the desk is fed from.
+#[derive(Debug)]
+pub(super) struct Sources {
+    pub(super) host: mpsc::Receiver<FromHost>,
+    pub(super) relay: mpsc::Receiver<FromRelay>,
+    pub(super) handlers: mpsc::Receiver<Msg>,
+    pub(super) stop: CancellationToken,
+}
+
+#[derive(Debug)]
+enum Input {
+    Stop,
+    Host(Vec<FromHost>),
+    Relay(FromRelay),
+    Handler(Msg),
+    Done(Id),
+    Retry,
+}
+
+#[derive(Debug)]
+pub(super) struct Actor {
+    pub(super) cx: Context,
+    pub(super) room: Room,
+    pub(super) homes: HashMap<ConversationId, WorkspaceId>,
+    /// What came from the host and is not in the store yet.
+    pub(super) from_host: VecDeque<FromHost>,
+    sources: Sources,
+    outlet: Option<Outlet>,
+    lanes: Lanes<Job>,
+    jobs: JoinSet<()>,
+    lane_of: HashMap<Id, Lane>,
+    retry_at: Option<Instant>,
+}
+
+impl Actor {
+    pub(super) fn new(cx: Context, sources: Sources) -> Self {
+        Self {
+            cx,
+            room: Room::default(),
+            homes: HashMap::new(),
+            from_host: VecDeque::new(),
+            sources,
+            outlet: None,
+            lanes: Lanes::default(),
+            jobs: JoinSet::new(),
+            lane_of: HashMap::new(),
+            retry_at: None,
+        }
+    }
+
+    pub(super) async fn run(mut self) {
+        self.follow_all().await;
+        loop {
+            match self.next().await {
+                Input::Stop => return,
+                Input::Host(messages) => {
+                    self.from_host.extend(messages);
+                    self.drain().await;
+                }
+                Input::Retry => self.drain().await,
+                Input::Relay(message) => self.on_relay(message).await,
+                Input::Handler(message) => self.on_handler(message),
+                Input::Done(id) => self.on_done(id),
+            }
+        }
+    }
+
+    async fn next(&mut self) -> Input {
+        let Sources {
+            host,
+            relay,
+            handlers,
+            stop,
+        } = &mut self.sources;
+        let mut messages = Vec::new();
+        let retry_at = self.retry_at;
+        // Neither the host nor the clients may keep the other waiting, so the order is left to chance.
+        tokio::select! {
+            () = stop.cancelled() => Input::Stop,
+            count = host.recv_many(&mut messages, BATCH), if self.from_host.is_empty() => match count {
+                0 => Input::Stop,
+                _ => Input::Host(messages),
+            },
+            message = relay.recv() => message.map_or(Input::Stop, Input::Relay),
+            Some(message) = handlers.recv() => Input::Handler(message),
+            Some(done) = self.jobs.join_next_with_id(), if !self.jobs.is_empty() => Input::Done(match done {
+                Ok((id, ())) => id,
+                Err(error) => error.id(),
+            }),
+            () = async { tokio::time::sleep_until(retry_at.unwrap_or_else(Instant::now)).await }, if retry_at.is_some() => Input::Retry,
+        }
+    }
+
+    /// Follows all conversations from where the store is.
+    async fn follow_all(&mut self) {
+        match self.cx.store.cursors().await {
+            Ok(cursors) => {
+                for (conversation, cursor) in cursors {
+                    self.cx.host.follow(conversation, cursor).await;
+                }
+            }
+            Err(error) => tracing::error!(%error, "the conversations are not known"),
+        }
+    }
+
+    /// Takes in what came from the host; tries again later what the store does not take.
+    async fn drain(&mut self) {
+        self.retry_at = None;
+        if let Err(error) = self.take_in().await {
+            tracing::error!(%error, "what the host said cannot be stored; trying again");
+            self.retry_at = Some(Instant::now() + RETRY);
+        }
+    }
+
+    async fn on_relay(&mut self, message: FromRelay) {
+        match message {
+            FromRelay::Up { outlet, .. } => {
+                self.outlet = Some(outlet);
+                self.announce_list();
+                self.announce_status();
+            }
+            FromRelay::Down(_) => {
+                self.outlet = None;
+                self.on_presence(BTreeSet::new()).await;
+            }
+            FromRelay::App(envelope) => self.on_request(*envelope).await,
+            FromRelay::Relay(message) => self.on_notice(*message).await,
+            FromRelay::Pylon(envelope) => {
+                tracing::debug!(
+                    kind = envelope.message.kind(),
+                    "another pylon said something"
+                );
+            }
+        }
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the relay's other messages are for whoever asked it something"
+    )]
+    async fn on_notice(&mut self, message: RelayToDevice) {
+        match message {
+            RelayToDevice::DeviceStatus(status) => {
+                let devices = status.devices.into_iter();
+                let clients = devices.filter(|device| device.device_type != DeviceType::Pylon);
+                self.on_presence(clients.map(|device| device.device_id).collect())
+                    .await;
+                self.announce_status();
+            }
+            RelayToDevice::ClientDisconnect(gone) => {
+                self.room.leave(gone.device_id);
+                self.forget_device(gone.device_id).await;
+            }
+            RelayToDevice::ErrorReport(report) => {
+                tracing::debug!(error = %report.error, about = ?report.about, "the relay complains");
+            }
+            _ => {}
+        }
+    }
+
+    async fn on_presence(&mut self, clients: BTreeSet<DeviceId>) {
+        let (came, went) = self.room.present(clients);
+        for device in went {
+            self.forget_device(device).await;
+        }
+        for device in came {
+            self.register_device(device).await;
+        }
+    }
+
+    /// What was kept under this number belongs to somebody else.
+    async fn register_device(&self, device: DeviceId) {
+        self.forget_device(device).await;
+        if let Err(error) = self.cx.store.register_device(device).await {
+            tracing::warn!(%error, "a client is not registered");
+        }
+    }
+
+    async fn forget_device(&self, device: DeviceId) {
+        if let Err(error) = self.cx.store.forget_device(device).await {
+            tracing::warn!(%error, "a client is not forgotten");
+        }
+    }
+
+    async fn on_request(&mut self, envelope: Envelope<AppToPylon>) {
+        let (Some(from), Some(outlet)) = (envelope.from, self.outlet.clone()) else {
+            return;
+        };
+        let (asker, message) = (
+            Asker {
+                device: from.device_id,
+                outlet,
+            },
+            envelope.message,
+        );
+        if self.room.join(asker.device) {
+            self.register_device(asker.device).await;
+        }
+        let right = message.right();
+        // The relay checks this as well; a relay that says nothing about rights gives none.
+        if !from
+            .rights
+            .is_some_and(|rights: Vec<Right>| rights.contains(&right))
+        {
+            let error = refusal(
+                ErrorCode::Forbidden,
+                format!("`{}` needs the right `{right}`", message.kind()),
+            );
+            return asker.complain(error, Some(message.kind()), requests::request_id(&message));
+        }
+        match Lane::of(message.key()) {
+            Some(lane) => self.enter(lane, Job::Request(asker, Box::new(message))),
+            None => self.start(None, Job::Request(asker, Box::new(message))),
+        }
+    }
+
+    fn on_handler(&mut self, message: Msg) {
+        match message {
+            Msg::Look {
+                client,
+                conversation,
+                seen,
+            } => {
+                let live = self.room.live(&conversation);
+                let view = Seen {
+                    is_active: live.is_active(),
+                    working_since: live.working_since,
+                    pending: live.pending(),
+                };
+                self.room.look(client, conversation);
+                // A handler that is gone does not need to know.
+                drop(seen.send(view));
+            }
+            Msg::ListChanged => self.announce_list(),
+            Msg::Deleted(conversation) => {
+                self.homes.remove(&conversation);
+                self.room.forget(&conversation);
+            }
+        }
+    }
+
+    fn on_done(&mut self, id: Id) {
+        let Some(lane) = self.lane_of.remove(&id) else {
+            return;
+        };
+        if let Some(next) = self.lanes.leave(&lane) {
+            self.start(Some(lane), next);
+        }
+    }
+
+    /// Tells all clients what workspaces there are, soon.
+    pub(super) fn announce_list(&mut self) {
+        let entry = self.lanes.enter_once(&Lane::List, Job::List);
+        self.entered(Lane::List, entry);
+    }
+
+    /// Tells all clients how the pylon is, soon.
+    pub(super) fn announce_status(&mut self) {
+        let entry = self.lanes.enter_once(&Lane::Status, Job::Status);
+        self.entered(Lane::Status, entry);
+    }
+
+    fn enter(&mut self, lane: Lane, job: Job) {
+        let entry = self.lanes.enter(&lane, job);
+        self.entered(lane, entry);
+    }
+
+    fn entered(&mut self, lane: Lane, entry: Entry<Job>) {
+        match entry {
+            Entry::Run(job) => self.start(Some(lane), job),
+            Entry::Waits => {}
+            Entry::Refused(job) => refuse(&job),
+        }
+    }
+
+    fn start(&mut self, lane: Option<Lane>, job: Job) {
+        // What has a lane is bounded by the lanes; what has none is bounded here.
+        if lane.is_none() && self.jobs.len() >= MAX_JOBS {
+            return refuse(&job);
+        }
+        let cx = self.cx.clone();
+        let started = match (job, self.outlet.clone()) {
+            (Job::Request(asker, message), _) => {
+                self.jobs.spawn(requests::carry_out(cx, asker, *message))
+            }
+            (Job::List, Some(outlet)) => {
+                let clients = self.room.clients().collect();
+                self.jobs.spawn(tell_list(cx, outlet, clients))
+            }
+            (Job::Status, Some(outlet)) => self.jobs.spawn(tell_status(cx, outlet)),
+            // Nobody is there to be told.
+            (Job::List | Job::Status, None) => self.jobs.spawn(async {}),
+        };
+        if let Some(lane) = lane {
+            self.lane_of.insert(started.id(), lane);
+        }
+    }
+
+    /// Sends something, if there is a way. Clients that miss it notice by the numbers, or are told anew when they are back.
+    pub(super) fn post(&self, envelope: &Envelope<PylonToApp>) {
+        let Some(outlet) = &self.outlet else {
+            return;
+        };
+        match outlet.send(envelope) {
+            Ok(()) | Err(SendError::Gone | SendError::Full) => {}
+            Err(error @ (SendError::TooLarge { .. } | SendError::Encode(_))) => {
+                tracing::warn!(%error, kind = envelope.message.kind(), "a message is left out");
+            }
+        }
+    }
+}
+
+fn refuse(job: &Job) {
+    if let Job::Request(asker, message) = job {
+        let mut error = refusal(ErrorCode::RateLimited, "too many requests wait");
+        error.retry = Retry::Later;
+        asker.complain(error, Some(message.kind()), requests::request_id(message));
+    }
+}
+
+/// Each client gets its own list, because each has read something else.
+async fn tell_list(cx: Context, outlet: Outlet, clients: Vec<DeviceId>) {
+    for device in clients {
+        let outlet = outlet.clone();
+        let asker = Asker { device, outlet };
+        asker.answer(workspaces::listing(&cx, device).await);
+    }
+}
+
+async fn tell_status(cx: Context, outlet: Outlet) {
+    let usage = match cx.store.usage_totals().await {
+        Ok(usage) => usage,
+        Err(error) => return tracing::warn!(%error, "what was used is not known"),
+    };
+    let is_deploy_ready = false;
+    let mut status = PylonStatus::new(cx.device(), usage, is_deploy_ready);
+    status.host_connected = Some(matches!(*cx.host.state().borrow(), HostState::Up(_)));
+    status.version = Some(cx.config.build.clone());
+    // Whoever is not there when it is said hears it when they come.
+    let _ = outlet.send(&Envelope::<PylonToApp>::broadcast(
+        Broadcast::Clients,
+        status,
+    ));
+}

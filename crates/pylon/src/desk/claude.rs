@@ -1,0 +1,257 @@
+//! Talking to the agent and steering it: what clients ask for becomes commands for the host.
+//!
+//! The host decides; the answer is its. A message is named before it goes down, by its sender or here, so that the link
+//! may repeat it. Modes are changed in the host first and kept afterwards: a mode that is shown is in force.
+
+use estelle_proto::claude::{
+    ClaudeControl, ClaudeControlResult, ClaudeSend, ClaudeSendResult, ClaudeSetModel,
+    ClaudeSetModelResult, ClaudeSetPermissionMode, ClaudeSetPermissionModeResult,
+};
+use estelle_proto::decisions::{
+    ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
+};
+use estelle_proto::ipc::{
+    ClearSession, MessagePayload, NewSession, PermissionResponse, QuestionResponse, RequestResult,
+    SendMessage, SetModel, SetPermissionMode, StopSession,
+};
+use estelle_proto::{
+    ApiError, ClientMessageId, ControlAction, ConversationId, ErrorCode, OnBusy,
+    PermissionDecision, PermissionMode, PylonToHost, Reply, Retry,
+};
+
+use super::context::{Asker, Context};
+use super::conversations::known;
+use super::error::{Told, unknown_word};
+use super::persona;
+use super::workspaces::{end, told};
+use crate::link::host::{HostState, LostHost};
+
+/// Asks the host and takes a refusal for a failure.
+async fn ask(cx: &Context, command: impl Into<PylonToHost>) -> Result<RequestResult, ApiError> {
+    let asked = cx.host.request(command).await;
+    asked.map_err(|error| error.told())
+}
+
+/// The same where a conversation that the host does not know yet is as good as done.
+async fn ask_if_known(cx: &Context, command: impl Into<PylonToHost>) -> Result<(), ApiError> {
+    match ask(cx, command).await?.outcome() {
+        Err(error) if error.code != ErrorCode::UnknownConversation => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+pub(super) async fn send(cx: &Context, asker: &Asker, request: ClaudeSend) {
+    let id = request.request_id.clone();
+    let conversation = request.conversation_id.clone();
+    let mut result = ClaudeSendResult::new(cx.device(), conversation);
+    result
+        .client_message_id
+        .clone_from(&request.client_message_id);
+    let result = match try_send(cx, asker, request).await {
+        Ok(sent) => ClaudeSendResult {
+            seq: sent.seq,
+            ..told(result, sent.outcome())
+        },
+        Err(error) => result.failed(error),
+    };
+    asker.answer(result.in_reply_to(id.as_ref()));
+}
+
+async fn try_send(
+    cx: &Context,
+    asker: &Asker,
+    request: ClaudeSend,
+) -> Result<RequestResult, ApiError> {
+    if let Some(OnBusy::Unknown(word)) = &request.on_busy {
+        return Err(unknown_word("onBusy", word));
+    }
+    let id = request.conversation_id;
+    let known = known(cx, &request.workspace_id, &id).await?;
+    let named = request.client_message_id;
+    let payload = MessagePayload {
+        claude_session_id: known.conversation.claude_session_id,
+        permission_mode: Some(known.permission_mode),
+        on_busy: request.on_busy,
+        client_message_id: named.or_else(new_message_id),
+        model: known.model,
+        append_system_prompt: persona::of(&known.conversation.skill_type).map(str::to_owned),
+        device_id: Some(asker.device),
+        ..MessagePayload::new(request.message, known.working_dir, known.workspace_id)
+    };
+    let sent = ask(cx, SendMessage::new(id.clone(), payload)).await?;
+    // A workspace that was deleted meanwhile must not leave a run behind that nobody can see.
+    if sent.success && cx.store.conversation(id.clone()).await.is_err() {
+        end(cx, id).await?;
+    }
+    Ok(sent)
+}
+
+fn new_message_id() -> Option<ClientMessageId> {
+    ClientMessageId::parse(&uuid::Uuid::now_v7().to_string()).ok()
+}
+
+pub(super) async fn control(cx: &Context, asker: &Asker, request: ClaudeControl) {
+    let id = request.request_id.clone();
+    let (conversation, action) = (request.conversation_id.clone(), request.action.clone());
+    let result = ClaudeControlResult::new(cx.device(), conversation, action);
+    let done = try_control(cx, request).await;
+    asker.answer(told(result, done).in_reply_to(id.as_ref()));
+}
+
+async fn try_control(cx: &Context, request: ClaudeControl) -> Result<(), ApiError> {
+    let id = request.conversation_id;
+    known(cx, &request.workspace_id, &id).await?;
+    match request.action {
+        ControlAction::Stop => ask_if_known(cx, StopSession::new(id)).await,
+        ControlAction::NewSession => {
+            ask_if_known(cx, NewSession::new(id.clone())).await?;
+            forget_session(cx, id).await
+        }
+        ControlAction::Clear => {
+            if let HostState::Away(lost) = &*cx.host.state().borrow() {
+                return Err(away(lost));
+            }
+            // The host's log begins a new epoch; whatever of the old one still comes must find nothing to add to.
+            let cleared = cx.store.clear_history(id.clone()).await;
+            cleared.map_err(|error| error.told())?;
+            ask_if_known(cx, ClearSession::new(id)).await?;
+            cx.list_changed().await;
+            Ok(())
+        }
+        ControlAction::Unknown(word) => Err(unknown_word("action", &word)),
+    }
+}
+
+/// Nothing may be deleted here that the host would keep.
+fn away(lost: &LostHost) -> ApiError {
+    ApiError::new(ErrorCode::HostUnavailable, lost.to_string(), Retry::Later)
+}
+
+async fn forget_session(cx: &Context, id: ConversationId) -> Result<(), ApiError> {
+    let forgotten = cx.store.set_claude_session(id, None).await;
+    forgotten.map_err(|error| error.told())?;
+    cx.list_changed().await;
+    Ok(())
+}
+
+pub(super) async fn permission(cx: &Context, asker: &Asker, request: ClaudePermission) {
+    let (conversation, call) = (request.conversation_id.clone(), request.tool_use_id.clone());
+    let id = request.request_id.clone();
+    let result = ClaudePermissionResult::new(cx.device(), conversation, call);
+    let result = match try_permission(cx, asker, request).await {
+        Ok(answered) => ClaudePermissionResult {
+            answered_by: answered.answered_by,
+            answered_at: answered.answered_at,
+            ..told(result, answered.outcome())
+        },
+        Err(error) => result.failed(error),
+    };
+    asker.answer(result.in_reply_to(id.as_ref()));
+}
+
+async fn try_permission(
+    cx: &Context,
+    asker: &Asker,
+    request: ClaudePermission,
+) -> Result<RequestResult, ApiError> {
+    if let PermissionDecision::Unknown(word) = &request.decision {
+        return Err(unknown_word("decision", word));
+    }
+    let id = request.conversation_id;
+    known(cx, &request.workspace_id, &id).await?;
+    let mut answer = PermissionResponse::new(id, request.tool_use_id, request.decision);
+    answer.message = request.message;
+    answer.device_id = Some(asker.device);
+    ask(cx, answer).await
+}
+
+pub(super) async fn answer(cx: &Context, asker: &Asker, request: ClaudeAnswer) {
+    let (conversation, call) = (request.conversation_id.clone(), request.tool_use_id.clone());
+    let id = request.request_id.clone();
+    let result = ClaudeAnswerResult::new(cx.device(), conversation, call);
+    let result = match try_answer(cx, asker, request).await {
+        Ok(answered) => ClaudeAnswerResult {
+            answered_by: answered.answered_by,
+            answered_at: answered.answered_at,
+            ..told(result, answered.outcome())
+        },
+        Err(error) => result.failed(error),
+    };
+    asker.answer(result.in_reply_to(id.as_ref()));
+}
+
+async fn try_answer(
+    cx: &Context,
+    asker: &Asker,
+    request: ClaudeAnswer,
+) -> Result<RequestResult, ApiError> {
+    let id = request.conversation_id;
+    known(cx, &request.workspace_id, &id).await?;
+    let mut answer = QuestionResponse::new(id, request.tool_use_id, request.answer);
+    answer.device_id = Some(asker.device);
+    ask(cx, answer).await
+}
+
+pub(super) async fn set_permission_mode(
+    cx: &Context,
+    asker: &Asker,
+    request: ClaudeSetPermissionMode,
+) {
+    let id = request.request_id.clone();
+    let mut result = ClaudeSetPermissionModeResult::new(cx.device(), request.mode.clone());
+    result.conversation_id.clone_from(&request.conversation_id);
+    let done = try_set_permission_mode(cx, request).await;
+    let is_done = done.is_ok();
+    asker.answer(told(result, done).in_reply_to(id.as_ref()));
+    if is_done {
+        cx.list_changed().await;
+    }
+}
+
+async fn try_set_permission_mode(
+    cx: &Context,
+    request: ClaudeSetPermissionMode,
+) -> Result<(), ApiError> {
+    let mode = request.mode;
+    if let PermissionMode::Unknown(word) = &mode {
+        return Err(unknown_word("mode", word));
+    }
+    let mut command = SetPermissionMode::new(mode.clone());
+    command.session_id.clone_from(&request.conversation_id);
+    let Some(id) = request.conversation_id else {
+        ask_if_known(cx, command).await?;
+        let kept = cx.store.set_default_permission_mode(mode).await;
+        return kept.map_err(|error| error.told());
+    };
+    let found = cx.store.conversation(id.clone()).await;
+    found.map_err(|error| error.told())?;
+    ask_if_known(cx, command).await?;
+    let kept = cx.store.set_permission_mode(id, Some(mode)).await;
+    kept.map_err(|error| error.told())
+}
+
+pub(super) async fn set_model(cx: &Context, asker: &Asker, request: ClaudeSetModel) {
+    let (id, model) = (request.conversation_id, request.model);
+    let mut result = ClaudeSetModelResult::new(cx.device(), id.clone());
+    result.model.clone_from(&model);
+    let done = try_set_model(cx, id, model).await;
+    let is_done = done.is_ok();
+    asker.answer(told(result, done).in_reply_to(request.request_id.as_ref()));
+    if is_done {
+        cx.list_changed().await;
+    }
+}
+
+async fn try_set_model(
+    cx: &Context,
+    id: ConversationId,
+    model: Option<String>,
+) -> Result<(), ApiError> {
+    let found = cx.store.conversation(id.clone()).await;
+    found.map_err(|error| error.told())?;
+    let mut command = SetModel::new(id.clone());
+    command.model.clone_from(&model);
+    ask_if_known(cx, command).await?;
+    let kept = cx.store.set_model(id, model).await;
+    kept.map_err(|error| error.told())
+}

@@ -1,0 +1,124 @@
+//! What a request is carried out with: the store, the host, the way back to the asker, and a line to the desk.
+//!
+//! A handler runs in a task of its own and owns nothing; what the desk alone knows (who looks at what, what is under
+//! way) it asks the desk for.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use estelle_proto::{
+    ApiError, ClaudeEvent, ConversationId, DeviceId, Envelope, ErrorReport, PylonToApp, RequestId,
+    Timestamp, To,
+};
+use tokio::sync::{mpsc, oneshot};
+
+use super::DeskConfig;
+use crate::link::host::HostLink;
+use crate::link::relay::{Outlet, SendError};
+use crate::store::Store;
+
+/// What somebody sees who begins to look at a conversation.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) is_active: bool,
+    pub(super) working_since: Option<Timestamp>,
+    pub(super) pending: Vec<ClaudeEvent>,
+}
+
+/// What handlers tell the desk.
+#[derive(Debug)]
+pub(super) enum Msg {
+    /// From now on the client is told everything about the conversation.
+    Look {
+        client: DeviceId,
+        conversation: ConversationId,
+        seen: oneshot::Sender<Seen>,
+    },
+    /// The list of workspaces is another one.
+    ListChanged,
+    /// A conversation is gone.
+    Deleted(ConversationId),
+}
+
+/// Shared by all handlers.
+#[derive(Debug, Clone)]
+pub(super) struct Context {
+    pub(super) config: Arc<DeskConfig>,
+    pub(super) store: Store,
+    pub(super) host: HostLink,
+    pub(super) desk: mpsc::Sender<Msg>,
+}
+
+impl Context {
+    /// Our own id.
+    pub(super) fn device(&self) -> DeviceId {
+        self.config.device_id
+    }
+
+    /// Registers a viewer. Whatever happens after this reaches it, so what it is shown next leaves no gap.
+    pub(super) async fn look(&self, client: DeviceId, conversation: ConversationId) -> Seen {
+        let (seen, answer) = oneshot::channel();
+        let look = Msg::Look {
+            client,
+            conversation,
+            seen,
+        };
+        self.tell(look).await;
+        answer.await.unwrap_or_default()
+    }
+
+    /// All clients have to be told what workspaces there are.
+    pub(super) async fn list_changed(&self) {
+        self.tell(Msg::ListChanged).await;
+    }
+
+    /// A conversation is gone: nobody follows or views it any more.
+    pub(super) async fn deleted(&self, conversation: ConversationId) {
+        self.host.forget(conversation.clone()).await;
+        self.tell(Msg::Deleted(conversation)).await;
+    }
+
+    async fn tell(&self, message: Msg) {
+        // A desk that is gone ends its handlers as well.
+        let _ = self.desk.send(message).await;
+    }
+}
+
+/// The clock, which only the shell reads.
+pub(super) fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let millis = since.map_or(0, |since| since.as_millis());
+    Timestamp(i64::try_from(millis).unwrap_or(i64::MAX))
+}
+
+/// Whoever sent a request, over the connection it came on.
+#[derive(Debug, Clone)]
+pub(super) struct Asker {
+    pub(super) device: DeviceId,
+    pub(super) outlet: Outlet,
+}
+
+impl Asker {
+    /// Answers. An asker that is gone with its connection asks again when it is back.
+    pub(super) fn answer(&self, reply: impl Into<PylonToApp>) {
+        let envelope = Envelope::<PylonToApp>::to(To::device(self.device), reply);
+        match self.outlet.send(&envelope) {
+            Ok(()) | Err(SendError::Gone | SendError::Full) => {}
+            Err(error @ (SendError::TooLarge { .. } | SendError::Encode(_))) => {
+                tracing::error!(%error, "an answer cannot be sent");
+                let text = error.to_string();
+                let error = super::error::refusal(estelle_proto::ErrorCode::TooLarge, text);
+                self.complain(error, None, None);
+            }
+        }
+    }
+
+    /// Answers a request that has no result of its own.
+    pub(super) fn complain(&self, error: ApiError, about: Option<&str>, id: Option<RequestId>) {
+        let mut report = ErrorReport::from(error);
+        report.about = about.map(str::to_owned);
+        report.request_id = id;
+        let envelope = Envelope::<PylonToApp>::to(To::device(self.device), report);
+        let _ = self.outlet.send(&envelope);
+    }
+}

@@ -1,0 +1,188 @@
+//! Conversations: make, select, rename, delete.
+//!
+//! Selecting registers the asker as a viewer before the page of history is read, so that nothing falls between the page
+//! and the events that follow; what it gets twice it knows by its number.
+
+use estelle_proto::claude::ClaudeEventMessage;
+use estelle_proto::conversations::{
+    ConversationCreate, ConversationCreateResult, ConversationDelete, ConversationDeleteResult,
+    ConversationFork, ConversationRename, ConversationRenameResult, ConversationSelect,
+    CreatedConversation,
+};
+use estelle_proto::history::{HistoryRequest, HistoryResult};
+use estelle_proto::ipc::Touch;
+use estelle_proto::{
+    ApiError, ConversationId, ErrorCode, PermissionMode, Reply, SkillType, WorkspaceId,
+};
+
+use super::context::{Asker, Context, Seen, now};
+use super::error::{Told, refusal, unknown_word};
+use super::workspaces::{end, told};
+use crate::store::{ConversationError, KnownConversation, NewConversation, PageQuery};
+
+/// A conversation that must be in this workspace.
+pub(super) async fn known(
+    cx: &Context,
+    workspace: &WorkspaceId,
+    id: &ConversationId,
+) -> Result<KnownConversation, ApiError> {
+    let found = cx.store.conversation(id.clone()).await;
+    let found = found.map_err(|error| error.told())?;
+    if found.workspace_id != *workspace {
+        return Err(ConversationError::UnknownConversation { id: id.clone() }.told());
+    }
+    Ok(found)
+}
+
+pub(super) async fn create(cx: &Context, asker: &Asker, request: ConversationCreate) {
+    let id = request.request_id.clone();
+    let result = ConversationCreateResult::new(cx.device(), request.workspace_id.clone());
+    let result = match try_create(cx, asker, request).await {
+        Ok(conversation) => ConversationCreateResult {
+            conversation: Some(conversation),
+            ..result
+        },
+        Err(error) => result.failed(error),
+    };
+    let is_done = result.outcome().is_ok();
+    asker.answer(result.in_reply_to(id.as_ref()));
+    if is_done {
+        cx.list_changed().await;
+    }
+}
+
+async fn try_create(
+    cx: &Context,
+    asker: &Asker,
+    request: ConversationCreate,
+) -> Result<CreatedConversation, ApiError> {
+    if let SkillType::Unknown(word) = &request.skill_type {
+        return Err(unknown_word("skillType", word));
+    }
+    if let Some(PermissionMode::Unknown(word)) = &request.permission_mode {
+        return Err(unknown_word("permissionMode", word));
+    }
+    let new = NewConversation {
+        workspace_id: request.workspace_id,
+        name: request.name,
+        skill_type: request.skill_type,
+        model: request.model,
+        permission_mode: request.permission_mode,
+        at: now(),
+    };
+    let made = cx.store.create_conversation(new).await;
+    let made = made.map_err(|error| error.told())?;
+    let id = made.conversation_id;
+    cx.host.follow(id.clone(), None).await;
+    // Whoever makes a conversation looks at it.
+    let viewed = cx.store.view(asker.device, id.clone()).await;
+    viewed.map_err(|error| error.told())?;
+    cx.look(asker.device, id.clone()).await;
+    Ok(CreatedConversation {
+        status: Some(made.status),
+        created_at: made.created_at,
+        ..CreatedConversation::new(id, made.name, made.skill_type)
+    })
+}
+
+pub(super) async fn select(cx: &Context, asker: &Asker, request: ConversationSelect) {
+    let (workspace, id) = (request.workspace_id, request.conversation_id);
+    let mut page = HistoryRequest::new(workspace.clone(), id.clone());
+    page.request_id = request.request_id;
+    let selected = try_select(cx, asker, &page).await;
+    let (result, seen) = match selected {
+        Ok(selected) => selected,
+        Err(error) => return asker.answer(no_history(cx, &page, error)),
+    };
+    asker.answer(result);
+    for event in seen.pending {
+        let mut message = ClaudeEventMessage::new(workspace.clone(), id.clone(), event);
+        message.device_id = Some(cx.device());
+        asker.answer(message);
+    }
+    // Somebody looks: the process is not idle. A host that is away has no idle processes to stop either.
+    let _ = cx.host.request(Touch::new(id)).await;
+}
+
+async fn try_select(
+    cx: &Context,
+    asker: &Asker,
+    request: &HistoryRequest,
+) -> Result<(HistoryResult, Seen), ApiError> {
+    let id = &request.conversation_id;
+    known(cx, &request.workspace_id, id).await?;
+    let viewed = cx.store.view(asker.device, id.clone()).await;
+    viewed.map_err(|error| error.told())?;
+    let seen = cx.look(asker.device, id.clone()).await;
+    let page = cx.store.page(PageQuery::from(request)).await;
+    let page = page.map_err(|error| error.told())?;
+    let result = HistoryResult {
+        has_active_session: Some(seen.is_active),
+        work_start_time: seen.working_since,
+        ..page.into_result(cx.device(), request)
+    };
+    Ok((result, seen))
+}
+
+/// The answer to a request for history that failed.
+pub(super) fn no_history(cx: &Context, request: &HistoryRequest, error: ApiError) -> HistoryResult {
+    let (workspace, id) = (
+        request.workspace_id.clone(),
+        request.conversation_id.clone(),
+    );
+    let result = HistoryResult::new(cx.device(), workspace, id, Vec::new(), 0, 0, false);
+    result
+        .failed(error)
+        .in_reply_to(request.request_id.as_ref())
+}
+
+pub(super) async fn rename(cx: &Context, asker: &Asker, request: ConversationRename) {
+    let (workspace, id) = (request.workspace_id, request.conversation_id);
+    let result = ConversationRenameResult::new(cx.device(), workspace.clone(), id.clone());
+    let renamed = cx
+        .store
+        .rename_conversation(workspace, id, request.new_name);
+    let renamed = renamed.await.map_err(|error| error.told());
+    let is_done = renamed.is_ok();
+    let result = told(result, renamed);
+    asker.answer(result.in_reply_to(request.request_id.as_ref()));
+    if is_done {
+        cx.list_changed().await;
+    }
+}
+
+pub(super) async fn delete(cx: &Context, asker: &Asker, request: ConversationDelete) {
+    let (workspace, id) = (request.workspace_id, request.conversation_id);
+    let result = ConversationDeleteResult::new(cx.device(), workspace.clone(), id.clone());
+    let deleted = try_delete(cx, workspace, id).await;
+    let is_done = deleted.is_ok();
+    let result = told(result, deleted);
+    asker.answer(result.in_reply_to(request.request_id.as_ref()));
+    if is_done {
+        cx.list_changed().await;
+    }
+}
+
+async fn try_delete(
+    cx: &Context,
+    workspace: WorkspaceId,
+    id: ConversationId,
+) -> Result<(), ApiError> {
+    known(cx, &workspace, &id).await?;
+    end(cx, id.clone()).await?;
+    let deleted = cx.store.delete_conversation(workspace, id.clone()).await;
+    deleted.map_err(|error| error.told())?;
+    cx.deleted(id).await;
+    Ok(())
+}
+
+/// The host has no way to begin a session in the middle of another one.
+pub(super) fn fork(cx: &Context, asker: &Asker, request: ConversationFork) {
+    let error = refusal(ErrorCode::Conflict, "this pylon cannot fork conversations");
+    let result = ConversationCreateResult::new(cx.device(), request.workspace_id);
+    asker.answer(
+        result
+            .failed(error)
+            .in_reply_to(request.request_id.as_ref()),
+    );
+}

@@ -1,0 +1,193 @@
+//! What is under way in a conversation: its state, since when, and what a person has to decide.
+//!
+//! Folded from the host's events and corrected by its snapshots. Nothing here is kept: after a restart the host tells
+//! it all again.
+
+use estelle_proto::events::{PermissionAsked, QuestionAsked, StateChanged};
+use estelle_proto::ipc::{PermissionRequest, QuestionRequest, SessionStatus};
+use estelle_proto::{ClaudeEvent, ConversationStatus, Timestamp, ToolUseId};
+
+/// One conversation, now.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Live {
+    /// None until the host said something.
+    status: Option<ConversationStatus>,
+    /// Since when a turn is under way, if the host said so.
+    pub(super) working_since: Option<Timestamp>,
+    /// What waits for a person, oldest first, as it was asked.
+    decisions: Vec<(ToolUseId, ClaudeEvent)>,
+}
+
+impl Live {
+    /// The state; what the host said nothing about does nothing.
+    pub(super) fn status(&self) -> ConversationStatus {
+        self.status.clone().unwrap_or(ConversationStatus::Idle)
+    }
+
+    /// Something happened.
+    pub(super) fn fold(&mut self, event: &ClaudeEvent, at: Option<Timestamp>) {
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "the other events leave this as it is"
+        )]
+        match event {
+            ClaudeEvent::State(change) => self.enter(&change.state, at),
+            ClaudeEvent::PermissionAsked(asked) => {
+                self.ask(asked.tool_use_id.clone(), event.clone());
+            }
+            ClaudeEvent::QuestionAsked(asked) => {
+                self.ask(asked.tool_use_id.clone(), event.clone());
+            }
+            ClaudeEvent::DecisionAnswered(answered) => {
+                self.decisions.retain(|(id, _)| *id != answered.tool_use_id);
+            }
+            _ => {}
+        }
+    }
+
+    fn enter(&mut self, status: &ConversationStatus, at: Option<Timestamp>) {
+        match status {
+            ConversationStatus::Idle => {
+                self.working_since = None;
+                self.decisions.clear();
+            }
+            ConversationStatus::Working
+            | ConversationStatus::Permission
+            | ConversationStatus::Unknown(_) => self.working_since = self.working_since.or(at),
+        }
+        self.status = Some(status.clone());
+    }
+
+    /// Whether the state is another one than the host says.
+    pub(super) fn is_changed_by(&self, status: &SessionStatus) -> bool {
+        self.status.as_ref() != Some(&status.state)
+    }
+
+    /// What the host says counts.
+    pub(super) fn correct(&mut self, status: &SessionStatus) {
+        self.status = Some(status.state.clone());
+        self.working_since = status.start_time;
+        let is_open = |id: &ToolUseId| {
+            let permissions = status.pending_permissions.iter().flatten();
+            let questions = status.pending_questions.iter().flatten();
+            let oldest = status.pending_permission.iter();
+            permissions
+                .map(|open| &open.tool_use_id)
+                .chain(questions.map(|open| &open.tool_use_id))
+                .chain(oldest.map(|open| &open.tool_use_id))
+                .any(|open| open == id)
+        };
+        self.decisions.retain(|(id, _)| is_open(id));
+    }
+
+    /// The host repeats an open permission. Gives it as an event if it was not known.
+    pub(super) fn permission(&mut self, open: PermissionRequest) -> Option<ClaudeEvent> {
+        let id = open.tool_use_id.clone();
+        let event = PermissionAsked {
+            kind: open.kind,
+            input_hash: open.input_hash,
+            reason: open.reason,
+            ..PermissionAsked::new(open.tool_name, open.tool_input, open.tool_use_id)
+        };
+        self.ask(id, event.into())
+    }
+
+    /// The host repeats open questions. Gives them as an event if they were not known.
+    pub(super) fn question(&mut self, open: QuestionRequest) -> Option<ClaudeEvent> {
+        let id = open.tool_use_id.clone();
+        let event = QuestionAsked::new(open.tool_use_id, open.questions);
+        self.ask(id, event.into())
+    }
+
+    fn ask(&mut self, id: ToolUseId, event: ClaudeEvent) -> Option<ClaudeEvent> {
+        if self.decisions.iter().any(|(known, _)| *known == id) {
+            return None;
+        }
+        self.decisions.push((id, event.clone()));
+        Some(event)
+    }
+
+    /// What somebody who begins to look has to be told beside the history: the state and what waits for a person.
+    pub(super) fn pending(&self) -> Vec<ClaudeEvent> {
+        if self.decisions.is_empty() {
+            return Vec::new();
+        }
+        let state = StateChanged::new(ConversationStatus::Permission).into();
+        let asked = self.decisions.iter().map(|(_, event)| event.clone());
+        std::iter::once(state).chain(asked).collect()
+    }
+
+    /// Whether a turn is under way.
+    pub(super) fn is_active(&self) -> bool {
+        self.status() != ConversationStatus::Idle
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use estelle_proto::DecisionState;
+    use estelle_proto::events::DecisionAnswered;
+    use estelle_proto::{ConversationId, Json};
+
+    use super::*;
+
+    fn asked(id: &str) -> ClaudeEvent {
+        let id = ToolUseId::parse(id).unwrap();
+        PermissionAsked::new("Bash".to_owned(), Json::parse("{}").unwrap(), id).into()
+    }
+
+    fn kinds(live: &Live) -> Vec<String> {
+        let pending = live.pending();
+        pending
+            .iter()
+            .map(|event| event.kind().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn several_decisions_wait_at_once_and_each_until_it_is_answered() {
+        let mut live = Live::default();
+        assert!(kinds(&live).is_empty());
+        live.fold(&asked("a"), None);
+        live.fold(&asked("b"), None);
+        live.fold(&asked("a"), None);
+        assert_eq!(
+            kinds(&live),
+            ["state", "permission_request", "permission_request"]
+        );
+        let id = ToolUseId::parse("a").unwrap();
+        live.fold(
+            &DecisionAnswered::new(id, DecisionState::Answered).into(),
+            None,
+        );
+        assert_eq!(live.pending()[1], asked("b"));
+        live.fold(&StateChanged::new(ConversationStatus::Idle).into(), None);
+        assert!(
+            kinds(&live).is_empty(),
+            "nothing waits in an idle conversation"
+        );
+    }
+
+    #[test]
+    fn what_the_host_no_longer_lists_is_no_longer_asked() {
+        let mut live = Live::default();
+        live.fold(&asked("a"), None);
+        let id = ConversationId::parse("c").unwrap();
+        let status = SessionStatus::new(id, ConversationStatus::Working);
+        assert!(live.is_changed_by(&status));
+        live.correct(&status);
+        assert!(kinds(&live).is_empty());
+        assert!(!live.is_changed_by(&status));
+    }
+
+    #[test]
+    fn the_time_of_a_turn_begins_with_its_first_state() {
+        let mut live = Live::default();
+        let state = |state| StateChanged::new(state).into();
+        live.fold(&state(ConversationStatus::Working), Some(Timestamp(5)));
+        live.fold(&state(ConversationStatus::Permission), Some(Timestamp(9)));
+        assert_eq!(live.working_since, Some(Timestamp(5)));
+        live.fold(&state(ConversationStatus::Idle), Some(Timestamp(10)));
+        assert_eq!(live.working_since, None);
+    }
+}

@@ -1,0 +1,90 @@
+//! The desk: what clients ask for, carried out over the store and the host, and what the host reports, told to clients.
+//!
+//! ```text
+//!   relay ── FromRelay ─► Actor ── jobs (one task each, in lanes) ─► store, host link
+//!   host ─── FromHost ──► Actor ─► store.apply ─► clients
+//! ```
+//!
+//! The actor owns who is there and what is under way ([`room`], [`live`]); handlers (`workspaces`, `conversations`,
+//! `history`, `claude`) own nothing. Nothing the host reports is shown before it is in the store, and nothing a client asks
+//! for is answered before the host or the store has it. With the relay away the desk goes on taking in; with the host
+//! away clients can read, and are told what cannot be done.
+
+mod actor;
+mod claude;
+mod context;
+mod conversations;
+mod error;
+mod history;
+mod intake;
+mod lanes;
+mod live;
+mod paths;
+mod persona;
+mod requests;
+mod room;
+mod workspaces;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use estelle_proto::workspaces::PylonInfo;
+use estelle_proto::{DeviceId, Name};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::link::host::{FromHost, HostLink};
+use crate::link::relay::FromRelay;
+use crate::store::Store;
+use actor::{Actor, Sources};
+use context::Context;
+
+/// What handlers have to tell the desk; each waits for its turn.
+const HANDLERS: usize = 64;
+
+/// Who we are and what is allowed.
+#[derive(Debug, Clone)]
+pub struct DeskConfig {
+    /// Our id in the realm.
+    pub device_id: DeviceId,
+    /// Our name and icon, for people.
+    pub info: PylonInfo,
+    /// The build, for people and logs.
+    pub build: String,
+    /// Folders under which workspaces may be; none means anywhere.
+    pub roots: Vec<PathBuf>,
+    /// The name of the first conversation of a new workspace.
+    pub first_conversation: Name,
+}
+
+/// What the desk works with.
+#[derive(Debug)]
+pub struct DeskParts {
+    /// The pylon's memory.
+    pub store: Store,
+    /// The link to the host.
+    pub host: HostLink,
+    /// What the host link hands on.
+    pub from_host: mpsc::Receiver<FromHost>,
+    /// What the relay link hands on.
+    pub from_relay: mpsc::Receiver<FromRelay>,
+}
+
+/// Starts the desk. It ends when `stop` is cancelled or a link ends.
+pub fn spawn(config: DeskConfig, parts: DeskParts, tracker: &TaskTracker, stop: CancellationToken) {
+    let (desk, handlers) = mpsc::channel(HANDLERS);
+    let cx = Context {
+        config: Arc::new(config),
+        store: parts.store,
+        host: parts.host,
+        desk,
+    };
+    let sources = Sources {
+        host: parts.from_host,
+        relay: parts.from_relay,
+        handlers,
+        stop,
+    };
+    tracker.spawn(Actor::new(cx, sources).run());
+}

@@ -1,0 +1,64 @@
+//! From a message of a client to the handler that carries it out.
+
+use estelle_proto::{AppToPylon, ErrorCode, Message as _, RequestId};
+
+use super::context::{Asker, Context};
+use super::error::refusal;
+use super::{claude, conversations, history, workspaces};
+
+/// The name that a request gave itself, whatever it is.
+pub(super) fn request_id(message: &AppToPylon) -> Option<RequestId> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Named {
+        request_id: Option<RequestId>,
+    }
+    let payload = message.payload().ok().flatten()?;
+    payload.decode::<Named>().ok()?.request_id
+}
+
+/// Carries a request out and answers it.
+pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
+    let (cx, asker) = (&cx, &asker);
+    match message {
+        AppToPylon::WorkspaceList(request) => workspaces::list(cx, asker, request).await,
+        AppToPylon::WorkspaceCreate(request) => workspaces::create(cx, asker, request).await,
+        AppToPylon::WorkspaceDelete(request) => workspaces::delete(cx, asker, request).await,
+        AppToPylon::WorkspaceRename(request) => workspaces::rename(cx, asker, request).await,
+        AppToPylon::WorkspaceSwitch(request) => workspaces::switch(cx, asker, request).await,
+        AppToPylon::ConversationCreate(request) => conversations::create(cx, asker, request).await,
+        AppToPylon::ConversationFork(request) => conversations::fork(cx, asker, request),
+        AppToPylon::ConversationSelect(request) => conversations::select(cx, asker, request).await,
+        AppToPylon::ConversationDelete(request) => conversations::delete(cx, asker, request).await,
+        AppToPylon::ConversationRename(request) => conversations::rename(cx, asker, request).await,
+        AppToPylon::HistoryRequest(request) => history::page(cx, asker, request).await,
+        AppToPylon::HistorySearch(request) => history::search(cx, asker, request).await,
+        AppToPylon::ToolDetail(request) => history::detail(cx, asker, request).await,
+        AppToPylon::UsageRequest(request) => history::usage(cx, asker, request).await,
+        AppToPylon::ClaudeSend(request) => claude::send(cx, asker, request).await,
+        AppToPylon::ClaudePermission(request) => claude::permission(cx, asker, request).await,
+        AppToPylon::ClaudeAnswer(request) => claude::answer(cx, asker, request).await,
+        AppToPylon::ClaudeControl(request) => claude::control(cx, asker, request).await,
+        AppToPylon::ClaudeSetPermissionMode(request) => {
+            claude::set_permission_mode(cx, asker, request).await;
+        }
+        AppToPylon::ClaudeSetModel(request) => claude::set_model(cx, asker, request).await,
+        message @ (AppToPylon::DeployPrepare(_)
+        | AppToPylon::DeployConfirm(_)
+        | AppToPylon::DeployGo(_)
+        | AppToPylon::VersionCheckRequest(_)
+        | AppToPylon::AppUpdateRequest(_)
+        | AppToPylon::BugReport(_)
+        | AppToPylon::FolderList(_)
+        | AppToPylon::Unknown(_)) => unknown(asker, &message),
+    }
+}
+
+fn unknown(asker: &Asker, message: &AppToPylon) {
+    let kind = estelle_proto::limits::cut(message.kind(), 64);
+    let error = refusal(
+        ErrorCode::UnknownType,
+        format!("this pylon does not know `{kind}`"),
+    );
+    asker.complain(error, Some(kind), request_id(message));
+}

@@ -1,0 +1,203 @@
+//! Who is there, who looks at what, and to whom something is told.
+//!
+//! A client looks at one conversation at a time. It is told everything about that one, and of the others what a person
+//! must not miss. The room holds facts only; sending is the desk's.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use estelle_proto::{ClaudeEvent, ConversationId, DeviceId};
+
+use super::live::Live;
+
+/// Who has to be told of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Audience {
+    /// Whoever looks at the conversation.
+    Viewers,
+    /// All clients.
+    Everybody,
+}
+
+impl Audience {
+    /// What a person was asked, what became of it, and how a turn ended reach everybody.
+    pub(super) fn of(event: &ClaudeEvent) -> Self {
+        match event {
+            ClaudeEvent::UserMessage(_)
+            | ClaudeEvent::PermissionAsked(_)
+            | ClaudeEvent::QuestionAsked(_)
+            | ClaudeEvent::DecisionAnswered(_)
+            | ClaudeEvent::State(_)
+            | ClaudeEvent::Result(_)
+            | ClaudeEvent::Error(_)
+            | ClaudeEvent::Aborted(_)
+            | ClaudeEvent::Paused(_)
+            | ClaudeEvent::Resumed(_) => Self::Everybody,
+            ClaudeEvent::Init(_)
+            | ClaudeEvent::StateUpdate(_)
+            | ClaudeEvent::Text(_)
+            | ClaudeEvent::TextComplete(_)
+            | ClaudeEvent::ToolInfo(_)
+            | ClaudeEvent::ToolComplete(_)
+            | ClaudeEvent::Task(_)
+            | ClaudeEvent::JournalDamage(_)
+            | ClaudeEvent::IdleWarning(_)
+            | ClaudeEvent::SessionReset(_)
+            | ClaudeEvent::Unknown(_) => Self::Viewers,
+        }
+    }
+}
+
+/// Everybody and everything that is there now.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    clients: BTreeSet<DeviceId>,
+    views: BTreeMap<DeviceId, ConversationId>,
+    /// Who was told that a conversation has something new, and has not looked since.
+    told: BTreeSet<(ConversationId, DeviceId)>,
+    live: BTreeMap<ConversationId, Live>,
+    /// Conversations whose log is told again from its start. Clients fetch that as history, not event by event.
+    muted: BTreeSet<ConversationId>,
+}
+
+impl Room {
+    /// These clients are there and no others. Gives those who came and those who went.
+    pub(super) fn present(
+        &mut self,
+        clients: BTreeSet<DeviceId>,
+    ) -> (Vec<DeviceId>, Vec<DeviceId>) {
+        let came = clients.difference(&self.clients).copied().collect();
+        let went: Vec<_> = self.clients.difference(&clients).copied().collect();
+        for client in &went {
+            self.leave(*client);
+        }
+        self.clients = clients;
+        (came, went)
+    }
+
+    /// A client is there. Tells whether it just came.
+    pub(super) fn join(&mut self, client: DeviceId) -> bool {
+        self.clients.insert(client)
+    }
+
+    /// A client went.
+    pub(super) fn leave(&mut self, client: DeviceId) {
+        self.clients.remove(&client);
+        self.views.remove(&client);
+        self.told.retain(|(_, device)| *device != client);
+    }
+
+    /// A client looks at a conversation, and no longer at another.
+    pub(super) fn look(&mut self, client: DeviceId, conversation: ConversationId) {
+        self.told.remove(&(conversation.clone(), client));
+        self.views.insert(client, conversation);
+    }
+
+    /// All clients.
+    pub(super) fn clients(&self) -> impl Iterator<Item = DeviceId> + '_ {
+        self.clients.iter().copied()
+    }
+
+    /// Who looks at a conversation.
+    pub(super) fn viewers(&self, conversation: &ConversationId) -> Vec<DeviceId> {
+        let views = self.views.iter();
+        let viewers = views.filter(|(_, viewed)| *viewed == conversation);
+        viewers.map(|(client, _)| *client).collect()
+    }
+
+    /// Whether somebody who is there does not look at a conversation.
+    pub(super) fn has_others(&self, conversation: &ConversationId) -> bool {
+        let is_viewer = |client| self.views.get(client) == Some(conversation);
+        !self.clients.iter().all(is_viewer)
+    }
+
+    /// Those of them who have to be told that there is something new: once, until they look.
+    pub(super) fn untold(
+        &mut self,
+        conversation: &ConversationId,
+        unread_by: Vec<DeviceId>,
+    ) -> Vec<DeviceId> {
+        let there = unread_by
+            .into_iter()
+            .filter(|device| self.clients.contains(device));
+        there
+            .filter(|device| self.told.insert((conversation.clone(), *device)))
+            .collect()
+    }
+
+    /// What is under way in a conversation.
+    pub(super) fn live(&mut self, conversation: &ConversationId) -> &mut Live {
+        self.live.entry(conversation.clone()).or_default()
+    }
+
+    /// The log of a conversation begins anew.
+    pub(super) fn mute(&mut self, conversation: ConversationId) {
+        self.muted.insert(conversation);
+    }
+
+    /// It is all there again. Tells whether it was muted.
+    pub(super) fn unmute(&mut self, conversation: &ConversationId) -> bool {
+        self.muted.remove(conversation)
+    }
+
+    /// Whether events of a conversation are shown as they come.
+    pub(super) fn is_muted(&self, conversation: &ConversationId) -> bool {
+        self.muted.contains(conversation)
+    }
+
+    /// A conversation is gone.
+    pub(super) fn forget(&mut self, conversation: &ConversationId) {
+        self.live.remove(conversation);
+        self.muted.remove(conversation);
+        self.views.retain(|_, viewed| viewed != conversation);
+        self.told.retain(|(told, _)| told != conversation);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conversation(name: &str) -> ConversationId {
+        ConversationId::parse(name).unwrap()
+    }
+
+    #[test]
+    fn a_client_looks_at_one_conversation_at_a_time() {
+        let mut room = Room::default();
+        let (one, two) = (DeviceId(100), DeviceId(101));
+        assert!(room.join(one) && room.join(two) && !room.join(one));
+        room.look(one, conversation("a"));
+        room.look(two, conversation("a"));
+        assert_eq!(room.viewers(&conversation("a")), [one, two]);
+        assert!(!room.has_others(&conversation("a")));
+        room.look(two, conversation("b"));
+        assert_eq!(room.viewers(&conversation("a")), [one]);
+        assert!(room.has_others(&conversation("a")));
+        room.leave(one);
+        assert!(room.viewers(&conversation("a")).is_empty());
+    }
+
+    #[test]
+    fn something_new_is_told_once_until_the_client_looks() {
+        let mut room = Room::default();
+        let client = DeviceId(100);
+        room.join(client);
+        let unread = || vec![client, DeviceId(555)];
+        assert_eq!(room.untold(&conversation("a"), unread()), [client]);
+        assert!(room.untold(&conversation("a"), unread()).is_empty());
+        room.look(client, conversation("a"));
+        room.look(client, conversation("b"));
+        assert_eq!(room.untold(&conversation("a"), unread()), [client]);
+    }
+
+    #[test]
+    fn those_who_came_and_went_are_told_apart() {
+        let mut room = Room::default();
+        let devices = |ids: &[u32]| ids.iter().copied().map(DeviceId).collect::<BTreeSet<_>>();
+        assert_eq!(room.present(devices(&[100, 101])).0.len(), 2);
+        room.look(DeviceId(101), conversation("a"));
+        let (came, went) = room.present(devices(&[100, 102]));
+        assert_eq!((came, went), (vec![DeviceId(102)], vec![DeviceId(101)]));
+        assert!(room.viewers(&conversation("a")).is_empty());
+    }
+}

@@ -1,0 +1,149 @@
+//! Workspaces: list, make, delete, rename, switch.
+//!
+//! After each change all clients get the whole list, which also tells those who did not ask. Deleting stops the runs
+//! first; if the host cannot be asked to, nothing is deleted.
+
+use estelle_proto::ipc::DeleteSession;
+use estelle_proto::workspaces::{
+    WorkspaceCreate, WorkspaceCreateResult, WorkspaceDelete, WorkspaceDeleteResult, WorkspaceList,
+    WorkspaceListResult, WorkspaceRename, WorkspaceRenameResult, WorkspaceSwitch,
+    WorkspaceSwitchResult,
+};
+use estelle_proto::{ApiError, ConversationId, DeviceId, ErrorCode, Reply, WorkspaceId};
+
+use super::context::{Asker, Context, now};
+use super::error::Told;
+use super::paths;
+use crate::store::{NewWorkspace, WorkspaceError};
+
+pub(super) async fn list(cx: &Context, asker: &Asker, request: WorkspaceList) {
+    let listing = listing(cx, asker.device).await;
+    asker.answer(listing.in_reply_to(request.request_id.as_ref()));
+}
+
+/// All workspaces, as one device sees them.
+pub(super) async fn listing(cx: &Context, device: DeviceId) -> WorkspaceListResult {
+    let info = cx.config.info.clone();
+    let result = |workspaces| WorkspaceListResult::new(cx.device(), info, workspaces);
+    match cx.store.workspaces(Some(device)).await {
+        Ok(listing) => WorkspaceListResult {
+            active_workspace_id: listing.active_workspace_id,
+            active_conversation_id: listing.active_conversation_id,
+            ..result(listing.workspaces)
+        },
+        Err(error) => result(Vec::new()).failed(error.told()),
+    }
+}
+
+pub(super) async fn create(cx: &Context, asker: &Asker, request: WorkspaceCreate) {
+    let result = WorkspaceCreateResult::new(cx.device());
+    let result = match try_create(cx, &request).await {
+        Ok(made) => made,
+        Err(error) => result.failed(error),
+    };
+    let is_done = result.outcome().is_ok();
+    asker.answer(result.in_reply_to(request.request_id.as_ref()));
+    if is_done {
+        cx.list_changed().await;
+    }
+}
+
+async fn try_create(
+    cx: &Context,
+    request: &WorkspaceCreate,
+) -> Result<WorkspaceCreateResult, ApiError> {
+    let new = NewWorkspace {
+        name: request.name.clone(),
+        working_dir: paths::workspace_folder(&request.working_dir, &cx.config.roots).await?,
+        conversation_name: cx.config.first_conversation.clone(),
+        at: now(),
+    };
+    let made = cx.store.create_workspace(new).await;
+    let (workspace, conversation) = made.map_err(|error| error.told())?;
+    cx.host
+        .follow(conversation.conversation_id.clone(), None)
+        .await;
+    Ok(WorkspaceCreateResult {
+        workspace: Some(Box::new(workspace)),
+        conversation: Some(conversation),
+        ..WorkspaceCreateResult::new(cx.device())
+    })
+}
+
+pub(super) async fn delete(cx: &Context, asker: &Asker, request: WorkspaceDelete) {
+    let result = WorkspaceDeleteResult::new(cx.device(), request.workspace_id.clone());
+    let done = try_delete(cx, request.workspace_id).await;
+    let is_done = done.is_ok();
+    let result = told(result, done);
+    asker.answer(result.in_reply_to(request.request_id.as_ref()));
+    if is_done {
+        cx.list_changed().await;
+    }
+}
+
+async fn try_delete(cx: &Context, id: WorkspaceId) -> Result<(), ApiError> {
+    let listing = cx.store.workspaces(None).await;
+    let listing = listing.map_err(|error| error.told())?;
+    let mut all = listing.workspaces.into_iter();
+    let Some(workspace) = all.find(|workspace| workspace.workspace_id == id) else {
+        return Err(WorkspaceError::UnknownWorkspace { id }.told());
+    };
+    for conversation in workspace.conversations {
+        end(cx, conversation.conversation_id).await?;
+    }
+    let deleted = cx.store.delete_workspace(id).await;
+    for conversation in deleted.map_err(|error| error.told())? {
+        cx.deleted(conversation).await;
+    }
+    Ok(())
+}
+
+/// Makes the host end a conversation for good. One that it does not know has ended.
+pub(super) async fn end(cx: &Context, conversation: ConversationId) -> Result<(), ApiError> {
+    let asked = cx.host.request(DeleteSession::new(conversation)).await;
+    let result = asked.map_err(|error| error.told())?;
+    match result.outcome() {
+        Err(error) if error.code != ErrorCode::UnknownConversation => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+pub(super) async fn rename(cx: &Context, asker: &Asker, request: WorkspaceRename) {
+    let id = request.workspace_id;
+    let result = WorkspaceRenameResult::new(cx.device(), id.clone());
+    let renamed = cx.store.rename_workspace(id, request.new_name).await;
+    let is_done = renamed.is_ok();
+    let result = told(result, renamed.map_err(|error| error.told()));
+    asker.answer(result.in_reply_to(request.request_id.as_ref()));
+    if is_done {
+        cx.list_changed().await;
+    }
+}
+
+pub(super) async fn switch(cx: &Context, asker: &Asker, request: WorkspaceSwitch) {
+    let id = request.workspace_id;
+    let result = WorkspaceSwitchResult::new(cx.device(), id.clone());
+    let switched = cx
+        .store
+        .switch_workspace(id, request.conversation_id, now());
+    let result = match switched.await {
+        Ok(conversation_id) => WorkspaceSwitchResult {
+            conversation_id,
+            ..result
+        },
+        Err(error) => result.failed(error.told()),
+    };
+    let is_done = result.outcome().is_ok();
+    asker.answer(result.in_reply_to(request.request_id.as_ref()));
+    if is_done {
+        cx.list_changed().await;
+    }
+}
+
+/// A result with its outcome.
+pub(super) fn told<R: Reply>(result: R, done: Result<(), ApiError>) -> R {
+    match done {
+        Ok(()) => result,
+        Err(error) => result.failed(error),
+    }
+}
