@@ -10,7 +10,9 @@
 //! `docs/design/durable-runs.md` has the crash windows.
 
 pub mod canary;
+pub mod conversation;
 pub mod data;
+mod host;
 pub mod ipc;
 pub mod launch;
 pub mod log;
@@ -20,3 +22,6 @@ pub mod run;
 pub mod traffic;
 pub mod translate;
 pub mod trust;
+
+pub use conversation::HostSettings;
+pub use host::{Host, OpenError};

@@ -152,15 +152,10 @@ impl Ledger {
             .get(&answered.key)
             .ok_or(RefuseAnswer::Unknown)?;
         match decision.phase {
-            Phase::Void => Err(RefuseAnswer::Void),
             Phase::Open if decision.asked.input_hash == input_hash => Ok(Fact::Answered(answered)),
             Phase::Open => Err(RefuseAnswer::Changed),
-            Phase::Answered | Phase::Delivered | Phase::Settled => {
-                let first = decision.answer.as_ref();
-                Err(RefuseAnswer::AlreadyAnswered {
-                    by: first.and_then(|first| first.by),
-                    at: first.map(|first| first.at),
-                })
+            Phase::Answered | Phase::Delivered | Phase::Settled | Phase::Void => {
+                Err(self.refusal(&answered.key))
             }
         }
     }
@@ -215,6 +210,43 @@ impl Ledger {
             .into_iter()
             .filter_map(|decision| decision.answer.as_ref())
             .collect()
+    }
+
+    /// The newest decision about a call.
+    pub fn newest(&self, id: &ToolUseId) -> Option<DecisionKey> {
+        let about = self
+            .decisions
+            .values()
+            .filter(|decision| decision.asked.key.tool_use_id == *id);
+        about
+            .max_by_key(|decision| decision.order)
+            .map(|decision| decision.asked.key.clone())
+    }
+
+    /// Why a decision takes no answer, for one that is not open.
+    pub fn refusal(&self, key: &DecisionKey) -> RefuseAnswer {
+        let Some(decision) = self.decisions.get(key) else {
+            return RefuseAnswer::Unknown;
+        };
+        if decision.phase == Phase::Void {
+            return RefuseAnswer::Void;
+        }
+        let first = decision.answer.as_ref();
+        RefuseAnswer::AlreadyAnswered {
+            by: first.and_then(|first| first.by),
+            at: first.map(|first| first.at),
+        }
+    }
+
+    /// Whether the CLI made this request.
+    pub fn is_asked(&self, generation: Generation, request_id: &str) -> bool {
+        self.asked_as(generation, request_id).is_some()
+    }
+
+    /// The line that was given in answer to a request of the CLI.
+    pub fn answer_to(&self, generation: Generation, request_id: &str) -> Option<&str> {
+        let decision = self.asked_as(generation, request_id)?;
+        decision.answer.as_ref().map(|answer| answer.line.as_str())
     }
 
     fn of(&self, generation: Generation) -> impl Iterator<Item = &Decision> {

@@ -8,6 +8,7 @@
 )]
 
 mod durable;
+mod host;
 mod pipe;
 mod policy;
 mod program;

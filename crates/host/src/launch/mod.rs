@@ -20,6 +20,6 @@ pub use cli::{FindCliError, find_cli};
 pub(crate) use environment::RUN_VARIABLE;
 pub use environment::run_marker;
 pub use gate::{ASK_RULES, CliMode, Hooks};
-pub use prepare::{LaunchRefused, Prepared, RunFile, prepare};
+pub use prepare::{LaunchRefused, Prepared, RunFile, greeting, prepare};
 pub use servers::ServerWarning;
 pub use wish::{FolderTrust, LaunchWish};

@@ -137,6 +137,14 @@ pub fn prepare(
     })
 }
 
+/// The greeting of a run that was started with this wish, for a host that takes it up.
+pub fn greeting(wish: &LaunchWish) -> Initialize {
+    // Only the arguments can be refused, and they are not looked at.
+    options(wish, &[])
+        .map(|options| options.initialize())
+        .unwrap_or_default()
+}
+
 impl Prepared {
     /// Writes the files into the folder of the run, readable by its owner alone.
     pub fn store_files(&self, folder: &RunFolder) -> io::Result<()> {

@@ -5,17 +5,20 @@
 //! it stays where it is, for a person or a rebuild.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-use super::record::{ChainHash, decode, encode};
+use super::record::{ChainHash, HASH_CHARS, decode, encode};
 
 /// Space kept ready ahead of the end, so that a full disk does not cut an append.
 const RESERVE: u64 = 8 * 1024 * 1024;
+
+/// How much of a log is read in one go.
+const READ_AHEAD: usize = 256 * 1024;
 
 /// When a record must be on the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +64,19 @@ pub struct Opened {
     pub damage: Option<Damage>,
 }
 
+/// A record that is proven.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Proven<'a> {
+    /// What it says.
+    pub payload: &'a [u8],
+    /// The hash behind it.
+    pub hash: ChainHash,
+    /// Where it begins in the file.
+    pub from: u64,
+    /// Where the next one begins.
+    pub to: u64,
+}
+
 /// A log to append to.
 #[derive(Debug)]
 pub struct Log {
@@ -75,35 +91,75 @@ pub struct Log {
 impl Log {
     /// Opens or makes a log and proves what is in it.
     pub fn open(path: &Path) -> io::Result<Opened> {
-        let mut file = OpenOptions::new()
+        let mut payloads = Vec::new();
+        let (log, damage) = Self::visit(path, |record| payloads.push(record.payload.to_vec()))?;
+        Ok(Opened {
+            log,
+            payloads,
+            damage,
+        })
+    }
+
+    /// Opens or makes a log and shows each proven record, without keeping them.
+    pub fn visit(
+        path: &Path,
+        mut show: impl FnMut(Proven<'_>),
+    ) -> io::Result<(Self, Option<Damage>)> {
+        let file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
             .mode(0o600)
             .open(path)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        let proven = prove(&bytes);
-        let length = bytes.len() as u64;
-        let damage = damage(&bytes, proven.end, length);
-        if let Some(Damage::TornTail(_)) = damage {
-            file.set_len(proven.end)?;
-            file.sync_data()?;
-        }
-        let poisoned = matches!(damage, Some(Damage::Broken(_)));
-        let log = Self {
+        let mut log = Self {
             file,
-            end: proven.end,
+            end: 0,
             reserved: 0,
-            hash: proven.hash,
-            records: proven.payloads.len() as u64,
-            poisoned,
+            hash: ChainHash::EMPTY,
+            records: 0,
+            poisoned: false,
         };
-        Ok(Opened {
-            log,
-            payloads: proven.payloads,
-            damage,
-        })
+        let mut reader = BufReader::with_capacity(READ_AHEAD, File::open(path)?);
+        let mut line = Vec::new();
+        while let Some(hash) = next_record(&mut reader, &mut line, log.hash)? {
+            let to = log.end + line.len() as u64;
+            show(Proven {
+                payload: &line[HASH_CHARS + 1..line.len() - 1],
+                hash,
+                from: log.end,
+                to,
+            });
+            (log.end, log.hash) = (to, hash);
+            log.records += 1;
+        }
+        let damage = log.examine_rest(&line, reader)?;
+        Ok((log, damage))
+    }
+
+    /// What lies behind the proven part: one line at most is a torn append and is cut, more is damage and stays.
+    fn examine_rest(&mut self, line: &[u8], mut reader: impl Read) -> io::Result<Option<Damage>> {
+        let behind = io::copy(&mut reader, &mut io::sink())?;
+        let length = self.end + line.len() as u64 + behind;
+        if length == self.end {
+            return Ok(None);
+        }
+        if behind > 0 {
+            self.poisoned = true;
+            return Ok(Some(Damage::Broken(self.end..length)));
+        }
+        self.file.set_len(self.end)?;
+        self.file.sync_data()?;
+        Ok(Some(Damage::TornTail(self.end..length)))
+    }
+
+    /// Where the next record begins.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// A second descriptor, for syncing outside of the one who appends.
+    pub fn descriptor(&self) -> io::Result<File> {
+        self.file.try_clone()
     }
 
     /// The hash behind the last record.
@@ -164,42 +220,40 @@ impl Log {
     }
 }
 
-struct Proven {
-    payloads: Vec<Vec<u8>>,
-    hash: ChainHash,
-    end: u64,
-}
-
-/// The records from the start that match their hashes.
-fn prove(bytes: &[u8]) -> Proven {
-    let mut proven = Proven {
-        payloads: Vec::new(),
-        hash: ChainHash::EMPTY,
-        end: 0,
+/// Reads a line and checks it against the hash before it; the line stays in the buffer when it is no record.
+fn next_record(
+    reader: &mut impl BufRead,
+    line: &mut Vec<u8>,
+    before: ChainHash,
+) -> io::Result<Option<ChainHash>> {
+    line.clear();
+    reader.read_until(b'\n', line)?;
+    let Some((hash, payload)) = line.strip_suffix(b"\n").and_then(decode) else {
+        return Ok(None);
     };
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        let Some((hash, payload)) = line.strip_suffix(b"\n").and_then(decode) else {
-            break;
-        };
-        if proven.hash.next(payload) != hash {
-            break;
-        }
-        proven.hash = hash;
-        proven.end += line.len() as u64;
-        proven.payloads.push(payload.to_vec());
-    }
-    proven
+    Ok((before.next(payload) == hash).then_some(hash))
 }
 
-/// What lies behind the proven part: one line at most is a torn append, more is damage.
-fn damage(bytes: &[u8], proven: u64, length: u64) -> Option<Damage> {
-    let rest = usize::try_from(proven)
-        .ok()
-        .and_then(|from| bytes.get(from..))?;
-    let last = rest.len().checked_sub(1)?;
-    match rest.iter().position(|byte| *byte == b'\n') {
-        Some(first) if first < last => Some(Damage::Broken(proven..length)),
-        Some(_) | None => Some(Damage::TornTail(proven..length)),
+/// Reads records from a place where one begins, up to another, without proving the chain before them.
+pub fn read_between(
+    path: &Path,
+    from: u64,
+    to: u64,
+    mut show: impl FnMut(ChainHash, &[u8]),
+) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut reader = BufReader::new(file.take(to.saturating_sub(from)));
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if reader.read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        let Some((hash, payload)) = line.strip_suffix(b"\n").and_then(decode) else {
+            return Err(io::ErrorKind::InvalidData.into());
+        };
+        show(hash, payload);
     }
 }
 

@@ -7,5 +7,5 @@
 mod file;
 mod record;
 
-pub use file::{AppendError, Damage, Log, Opened, Sync};
+pub use file::{AppendError, Damage, Log, Opened, Proven, Sync, read_between};
 pub use record::ChainHash;

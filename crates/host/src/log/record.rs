@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Sixteen bytes of hash, in lower-case hexadecimal.
-const HASH_CHARS: usize = 32;
+pub(super) const HASH_CHARS: usize = 32;
 
 /// Proves a log up to one record: its payload and everything before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]

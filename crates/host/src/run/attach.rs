@@ -153,27 +153,37 @@ impl Process for RunProcess {
     }
 
     fn stop(&mut self, stop: Stop) {
-        let Some(pid) = i32::try_from(self.run.pid).ok().and_then(Pid::from_raw) else {
-            return;
-        };
-        let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else {
-            return;
-        };
-        // The pidfd pins whoever has the pid now; the start time says whether that is our CLI.
-        if start_ticks(self.run.pid).ok() != Some(self.run.start_ticks) {
-            return;
-        }
         let signal = match stop {
             Stop::Terminate => Signal::TERM,
             Stop::Kill => Signal::KILL,
         };
-        // One that ended meanwhile is what was wanted.
-        let _ = pidfd_send_signal(&pidfd, signal);
+        send_signal(&self.run, signal);
     }
 
     fn stderr(&self) -> String {
-        tail(&self.folder).unwrap_or_default()
+        stderr_tail(&self.folder)
     }
+}
+
+/// Sends a signal to the CLI of a run, and to nobody else.
+pub fn send_signal(run: &RunRecord, signal: Signal) {
+    let Some(pid) = i32::try_from(run.pid).ok().and_then(Pid::from_raw) else {
+        return;
+    };
+    let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else {
+        return;
+    };
+    // The pidfd pins whoever has the pid now; the start time says whether that is our CLI.
+    if start_ticks(run.pid).ok() != Some(run.start_ticks) {
+        return;
+    }
+    // One that ended meanwhile is what was wanted.
+    let _ = pidfd_send_signal(&pidfd, signal);
+}
+
+/// The end of what the CLI wrote to standard error.
+pub fn stderr_tail(folder: &RunFolder) -> String {
+    tail(folder).unwrap_or_default()
 }
 
 fn tail(folder: &RunFolder) -> io::Result<String> {

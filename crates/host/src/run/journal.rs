@@ -51,8 +51,38 @@ impl JournalReader {
         Ok(())
     }
 
+    /// Reads what is there, up to a chunk; each frame with the offset behind it.
+    pub fn read_with_offsets(&mut self, frames: &mut VecDeque<(Frame, u64)>) -> io::Result<()> {
+        while frames.is_empty() {
+            let length = self.file.read(&mut self.chunk)?;
+            if length == 0 {
+                break;
+            }
+            self.splitter.push(&self.chunk[..length]);
+            while let Some(frame) = self.splitter.next_frame() {
+                frames.push_back((frame, self.splitter.offset()));
+            }
+        }
+        Ok(())
+    }
+
     /// What is left behind the last line feed of a run that has ended.
     pub fn finish(&mut self) -> Option<Frame> {
         self.splitter.finish()
+    }
+}
+
+/// Reads a range of a journal in pieces.
+pub fn read_range(path: &Path, from: u64, to: u64, mut show: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(from))?;
+    let mut rest = file.take(to.saturating_sub(from));
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let length = rest.read(&mut chunk)?;
+        if length == 0 {
+            return Ok(());
+        }
+        show(&chunk[..length]);
     }
 }

@@ -17,9 +17,9 @@ pub mod space;
 mod start;
 mod watch;
 
-pub use attach::attach;
+pub use attach::{attach, send_signal, stderr_tail};
 pub use cleanup::{Cleaned, clean_up};
 pub use folder::{ExitRecord, LaunchRecord, RunFolder, RunRecord};
 pub(crate) use folder::{read_record, write_record};
-pub use start::{ShimCommand, StartError, Tombstoned, start, tombstone};
+pub use start::{ShimCommand, StartError, Tombstoned, start, start_detached, tombstone};
 pub use watch::RunWatch;

@@ -46,6 +46,23 @@ pub fn start(folder: &RunFolder, shim: &ShimCommand) -> Result<Child, StartError
         })
 }
 
+/// Starts the shim of a prepared run and lets go of it: the runtime reaps it, and its death means nothing.
+pub fn start_detached(folder: &RunFolder, shim: &ShimCommand) -> Result<(), StartError> {
+    tokio::process::Command::new(&shim.program)
+        .args(&shim.args)
+        .arg(folder.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(false)
+        .spawn()
+        .map(drop)
+        .map_err(|source| StartError::Spawn {
+            program: shim.program.clone(),
+            source,
+        })
+}
+
 /// What came of the attempt to give a generation up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tombstoned {

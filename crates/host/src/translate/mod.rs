@@ -1,10 +1,13 @@
 //! From the CLI's lines to our own events: the one place where vendor shapes become ours.
 //!
 //! A [`Translator`] belongs to one run and folds its messages in order. It is pure: the same lines give the same
-//! events, so a journal can be read again after a crash. It keeps only what later lines need: the open message of the
-//! agent and of each sub-agent, the names of called tools, and the cost so far. It does not decide: states, decisions
-//! and numbering belong to the conversation.
+//! events and facts, so a journal can be read again after a crash. It keeps only what later lines need: the open message
+//! of the agent and of each sub-agent, the names of called tools, the cost so far and the mode. It does not decide:
+//! states, decisions and numbering belong to the conversation. [`lines`] is the other direction.
 
+mod control;
+mod digest;
+pub mod lines;
 mod open;
 mod outcome;
 
@@ -12,15 +15,53 @@ use std::collections::HashMap;
 
 use estelle_claude::wire::system::TaskStatus;
 use estelle_claude::wire::{
-    Body, ContentBlock, Message, StreamEventMessage, SystemMessage, UserMessage,
+    Body, ContentBlock, Message, PermissionMode as WireMode, StreamEventMessage, SystemMessage,
+    UserMessage,
 };
 use estelle_proto::events::{ClaudeEvent, Init, TextComplete, ToolComplete, ToolInfo};
 use estelle_proto::limits::{LIVE_ERROR_CHARS, LIVE_RESULT_CHARS, cut};
 use estelle_proto::runs::TaskUpdate;
 use estelle_proto::{ClaudeSessionId, Generation, Json, ToolUseId};
 
+use estelle_state::conversation::{Conversation, Durable, Seen};
+
+pub use digest::digest_of_answer;
 use open::OpenMessages;
 use outcome::Costs;
+
+/// Which way of reading a journal this is; it stands beside everything that was read.
+pub const READER: u32 = 1;
+
+/// What a line comes to.
+#[derive(Debug, Default, PartialEq)]
+pub struct Translation {
+    /// Facts for the conversation.
+    pub seen: Vec<Seen>,
+    /// Events that are kept.
+    pub durable: Vec<Durable>,
+    /// Events that are only for those who look now.
+    pub passing: Vec<ClaudeEvent>,
+}
+
+impl Translation {
+    /// Whether the line leaves nothing in the log.
+    pub fn is_passing(&self) -> bool {
+        self.seen.is_empty() && self.durable.is_empty()
+    }
+
+    fn take(&mut self, events: Vec<ClaudeEvent>) {
+        for event in events {
+            if event.is_passing() {
+                self.passing.push(event);
+            } else {
+                self.durable.push(event.into());
+            }
+        }
+    }
+}
+
+/// The most of a tool's output that is kept; a line of the IPC holds it even when every character is escaped.
+const KEPT_CHARS: usize = 1024 * 1024;
 
 /// The name of a tool whose call was not seen.
 const UNKNOWN_TOOL: &str = "Unknown";
@@ -35,6 +76,8 @@ pub struct Translator {
     costs: Costs,
     /// The session, model and tools last announced.
     announced: Option<Init>,
+    /// The CLI's own permission mode.
+    mode: Option<String>,
 }
 
 impl Translator {
@@ -46,34 +89,81 @@ impl Translator {
             tools: HashMap::new(),
             costs: Costs::default(),
             announced: None,
+            mode: None,
         }
     }
 
-    /// The events of one line, in order.
+    /// For a run that a conversation knows already: with what its earlier lines said.
+    pub fn resume(generation: Generation, conversation: &Conversation) -> Self {
+        let tools = conversation.tools().iter();
+        let cost = conversation.run().map_or(0.0, |run| run.cost);
+        Self {
+            tools: tools
+                .map(|(id, name)| (id.to_string(), name.clone()))
+                .collect(),
+            costs: Costs::so_far(cost),
+            announced: conversation.init().cloned(),
+            ..Self::new(generation)
+        }
+    }
+
+    /// Where the oldest message begins that is still being written.
+    pub fn open_from(&self) -> Option<u64> {
+        self.open.from()
+    }
+
+    /// The text that is being written by the agent itself.
+    pub fn partial_text(&self) -> &str {
+        self.open.text()
+    }
+
+    /// What a line that begins at `from` comes to.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the vendor's list is open and most of it makes no event"
     )]
-    pub fn translate(&mut self, message: &Message) -> Vec<ClaudeEvent> {
+    pub fn translate(&mut self, message: &Message, from: u64) -> Translation {
+        let mut found = Translation::default();
         match &message.body {
-            Body::StreamEvent(event) => self.streamed(event),
+            Body::StreamEvent(event) => found.take(self.streamed(event, from)),
             Body::Assistant(answer) => {
                 let parent = tool_use_id(answer.parent_tool_use_id.as_deref());
-                self.blocks(&answer.message.content, parent.as_ref())
+                found.take(self.blocks(&answer.message.content, parent.as_ref()));
             }
-            Body::User(user) => self.returned(user),
+            Body::User(user) => found.durable = self.returned(user),
+            Body::UserReplay(user) => {
+                found.durable = self.returned(user);
+                found.seen.extend(control::echoed(user));
+            }
             Body::Result(result) => {
                 self.open.clear();
-                self.costs.outcome(result, self.generation)
+                found.seen.push(outcome::ended(result));
+                if outcome::is_resume_failure(result) {
+                    found.seen.push(Seen::ResumeFailed);
+                }
+                found.take(self.costs.outcome(result, self.generation));
             }
-            Body::System(system) => self.system(system),
-            _ => Vec::new(),
+            Body::System(system) => self.system(system, &mut found),
+            Body::CommandLifecycle(life) => {
+                found
+                    .seen
+                    .extend(control::lifecycle(&life.command_uuid, &life.state));
+            }
+            Body::ControlRequest(request) => {
+                found.seen.push(control::asked(request, message.raw()));
+            }
+            Body::ControlResponse(response) => found.seen.extend(control::responded(response)),
+            Body::ControlCancelRequest(cancel) => found.seen.push(Seen::Withdrew {
+                request_id: cancel.request_id.clone(),
+            }),
+            _ => {}
         }
+        found
     }
 
-    fn streamed(&mut self, event: &StreamEventMessage) -> Vec<ClaudeEvent> {
+    fn streamed(&mut self, event: &StreamEventMessage, from: u64) -> Vec<ClaudeEvent> {
         let parent = tool_use_id(event.parent_tool_use_id.as_deref());
-        self.open.fold(&event.event, parent, self.generation)
+        self.open.fold(&event.event, parent, self.generation, from)
     }
 
     fn blocks(&mut self, blocks: &[ContentBlock], parent: Option<&ToolUseId>) -> Vec<ClaudeEvent> {
@@ -120,7 +210,7 @@ impl Translator {
     }
 
     /// Tools that came back; what the user typed makes no event here, for it has one since it was sent.
-    fn returned(&mut self, user: &UserMessage) -> Vec<ClaudeEvent> {
+    fn returned(&mut self, user: &UserMessage) -> Vec<Durable> {
         let parent = tool_use_id(user.parent_tool_use_id.as_deref());
         let mut events = Vec::new();
         for block in user.message.content.blocks() {
@@ -134,7 +224,7 @@ impl Translator {
                 .map(estelle_claude::wire::Content::text)
                 .unwrap_or_default();
             let failed = result.is_error.unwrap_or_default();
-            events.push(ClaudeEvent::ToolComplete(ToolComplete {
+            let event = ClaudeEvent::ToolComplete(ToolComplete {
                 error: failed.then(|| cut(&output, LIVE_ERROR_CHARS).to_owned()),
                 tool_use_id: tool_use_id(Some(&result.tool_use_id)),
                 parent_tool_use_id: parent.clone(),
@@ -143,7 +233,15 @@ impl Translator {
                     !failed,
                     cut(&output, LIVE_RESULT_CHARS).to_owned(),
                 )
-            }));
+            });
+            let shown = if failed {
+                LIVE_ERROR_CHARS
+            } else {
+                LIVE_RESULT_CHARS
+            };
+            let is_cut = cut(&output, shown).len() < output.len();
+            let full = is_cut.then(|| cut(&output, KEPT_CHARS).to_owned());
+            events.push(Durable { event, full });
         }
         events
     }
@@ -152,9 +250,21 @@ impl Translator {
         clippy::wildcard_enum_match_arm,
         reason = "the vendor's list is open and most of it makes no event"
     )]
-    fn system(&mut self, system: &SystemMessage) -> Vec<ClaudeEvent> {
+    fn system(&mut self, system: &SystemMessage, found: &mut Translation) {
         let event = match system {
-            SystemMessage::Init(init) => self.announce(init),
+            SystemMessage::Init(init) => {
+                if let Ok(session) = ClaudeSessionId::parse(&init.session_id) {
+                    found.seen.push(Seen::TurnBegan { session });
+                }
+                let mode = init.permission_mode.as_ref();
+                found.seen.extend(self.mode_is(mode.map(WireMode::as_str)));
+                self.announce(init)
+            }
+            SystemMessage::Status(status) => {
+                let mode = status.permission_mode.as_ref();
+                found.seen.extend(self.mode_is(mode.map(WireMode::as_str)));
+                None
+            }
             SystemMessage::TaskStarted(task) => Some(task_update(
                 &task.task_id,
                 "started",
@@ -181,7 +291,19 @@ impl Translator {
             )),
             _ => None,
         };
-        event.into_iter().collect()
+        found.take(event.into_iter().collect());
+    }
+
+    /// The CLI names its mode at every turn; only a change says something.
+    fn mode_is(&mut self, mode: Option<&str>) -> Option<Seen> {
+        let mode = mode?;
+        if self.mode.as_deref() == Some(mode) {
+            return None;
+        }
+        self.mode = Some(mode.to_owned());
+        Some(Seen::Mode {
+            mode: mode.to_owned(),
+        })
     }
 
     /// The CLI repeats itself at every turn; what did not change is not said again.

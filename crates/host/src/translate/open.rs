@@ -15,6 +15,8 @@ pub(super) struct OpenMessages(BTreeMap<Option<String>, OpenMessage>);
 
 #[derive(Debug, Default)]
 struct OpenMessage {
+    /// Where its first line begins in the journal.
+    from: u64,
     /// Length of each block's text so far, in UTF-16 code units.
     lengths: BTreeMap<u64, u64>,
     text: String,
@@ -26,6 +28,16 @@ impl OpenMessages {
         self.0.clear();
     }
 
+    /// Where the oldest of them begins.
+    pub(super) fn from(&self) -> Option<u64> {
+        self.0.values().map(|open| open.from).min()
+    }
+
+    /// What the agent itself has written of its open message.
+    pub(super) fn text(&self) -> &str {
+        self.0.get(&None).map_or("", |open| open.text.as_str())
+    }
+
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the other events of a stream make none of ours"
@@ -35,14 +47,20 @@ impl OpenMessages {
         event: &StreamEvent,
         parent: Option<ToolUseId>,
         generation: Generation,
+        from: u64,
     ) -> Vec<ClaudeEvent> {
+        let writer = parent.as_ref().map(ToString::to_string);
+        if matches!(event, StreamEvent::MessageStop(_)) {
+            self.0.remove(&writer);
+            return Vec::new();
+        }
         let open = self
             .0
-            .entry(parent.as_ref().map(ToString::to_string))
-            .or_default();
+            .entry(writer)
+            .or_insert_with(|| OpenMessage::at(from));
         match event {
             StreamEvent::MessageStart(_) => {
-                *open = OpenMessage::default();
+                *open = OpenMessage::at(from);
                 vec![open.state(Activity::Thinking, None, parent)]
             }
             StreamEvent::ContentBlockStart(start) => {
@@ -59,6 +77,13 @@ impl OpenMessages {
 }
 
 impl OpenMessage {
+    fn at(from: u64) -> Self {
+        Self {
+            from,
+            ..Self::default()
+        }
+    }
+
     fn state(
         &self,
         activity: Activity,

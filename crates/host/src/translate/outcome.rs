@@ -6,6 +6,7 @@
 use estelle_claude::wire::{ResultMessage, Usage as WireUsage};
 use estelle_proto::Generation;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent, TurnResult, Usage};
+use estelle_state::conversation::{MessageId, Seen};
 
 /// The cost of the process so far.
 #[derive(Debug, Default)]
@@ -13,7 +14,30 @@ pub(super) struct Costs {
     total: f64,
 }
 
+/// What the CLI says when the session to take up does not exist.
+const NO_SESSION: &str = "No conversation found";
+
+/// The end of a turn, as a fact.
+pub(super) fn ended(result: &ResultMessage) -> Seen {
+    let messages = result.user_message_uuids().iter().cloned().map(MessageId);
+    Seen::TurnEnded {
+        cost: result.total_cost_usd().unwrap_or_default(),
+        messages: messages.collect(),
+        failed: result.is_error(),
+    }
+}
+
+/// Whether a turn only says that the session to take up does not exist.
+pub(super) fn is_resume_failure(result: &ResultMessage) -> bool {
+    result.is_error() && reason(result).contains(NO_SESSION)
+}
+
 impl Costs {
+    /// Of a process that has cost something already.
+    pub(super) fn so_far(total: f64) -> Self {
+        Self { total }
+    }
+
     /// The result, and an error beside it when the turn failed.
     pub(super) fn outcome(
         &mut self,

@@ -7,6 +7,13 @@ use estelle_claude::line::Line;
 
 use super::*;
 
+/// The events of a line, kept and passing ones.
+fn events(translator: &mut Translator, message: &Message) -> Vec<ClaudeEvent> {
+    let found = translator.translate(message, 0);
+    let kept = found.durable.into_iter().map(|durable| durable.event);
+    kept.chain(found.passing).collect()
+}
+
 /// The events of a recording, one line each; of streamed text the first piece.
 fn told(recording: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../claude/tests/fixtures/transcripts");
@@ -17,7 +24,7 @@ fn told(recording: &str) -> String {
         let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
         if line["dir"] == "out" {
             let message = Message::parse(Line::from(line["line"].to_string()));
-            for event in translator.translate(&message) {
+            for event in events(&mut translator, &message) {
                 tell(&mut told, &event);
             }
         }
@@ -114,8 +121,10 @@ fn long_output_is_cut_and_a_call_that_was_not_seen_is_said_so() {
     let long = "ä".repeat(1500);
     let line = serde_json::json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
         {"type": "tool_result", "tool_use_id": "t", "content": long, "is_error": true}]}});
-    let events =
-        Translator::new(Generation(1)).translate(&Message::parse(Line::from(line.to_string())));
+    let events = events(
+        &mut Translator::new(Generation(1)),
+        &Message::parse(Line::from(line.to_string())),
+    );
     let [ClaudeEvent::ToolComplete(tool)] = &events[..] else {
         panic!("{events:?}")
     };
@@ -140,7 +149,7 @@ fn a_piece_of_text_says_where_it_belongs() {
     let mut translator = Translator::new(Generation(1));
     let places: Vec<_> = ["a😀", "b"]
         .iter()
-        .flat_map(|text| translator.translate(&delta(text)))
+        .flat_map(|text| events(&mut translator, &delta(text)))
         .map(|event| {
             let ClaudeEvent::Text(text) = event else {
                 panic!("{event:?}");

@@ -3,7 +3,7 @@
 //! Dropping a session here stands for the death of a host: nothing of it is left but what is on the disk.
 
 mod left_behind;
-mod stage;
+pub(crate) mod stage;
 
 use std::sync::Arc;
 

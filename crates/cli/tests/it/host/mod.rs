@@ -1,0 +1,274 @@
+//! The host with real processes: turns, decisions, stopping, and taking up what a dead host left.
+
+mod stage;
+
+use estelle_proto::conversations::ConversationStatus;
+use estelle_proto::decisions::PermissionDecision;
+use estelle_proto::events::{ClaudeEvent, ToolComplete};
+use estelle_proto::ipc::{PermissionResponse, QuestionResponse, StopSession};
+use estelle_proto::{Answer, ErrorCode};
+use estelle_sim::api::RealCli;
+use estelle_sim::script::Script;
+use serde_json::json;
+
+use stage::{Agent, Listener, Stage, conversation, message, status, submit};
+
+async fn a_message_is_answered(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let sent = message(&stage, &id, &Script::new().say("hello there").prompt());
+    let done = submit(&host, sent).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    assert_eq!(listener.result().await.subtype, "success");
+    listener.idle().await;
+    assert_eq!(listener.texts(), ["hello there"]);
+    listener.assert_dense();
+    let first = listener.events.iter().find(|event| event.seq == done.seq);
+    assert!(matches!(
+        first.map(|event| &event.event),
+        Some(ClaudeEvent::UserMessage(_))
+    ));
+    submit(
+        &host,
+        message(&stage, &id, &Script::new().say("again").prompt()),
+    )
+    .await
+    .unwrap();
+    listener.result().await;
+    listener.idle().await;
+    assert_eq!(listener.texts(), ["hello there", "again"]);
+}
+
+async fn a_turn_goes_on_when_the_host_dies_in_mid_stream(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let script = Script::new().say("one two three four").gated_at("half", 1);
+    let prompt = script
+        .prompt()
+        .replacen("\"say\":", "\"chunks\":4,\"say\":", 1);
+    submit(&host, message(&stage, &id, &prompt)).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener
+        .until(|event| matches!(event, ClaudeEvent::Text(_)))
+        .await;
+    drop(host);
+    drop(listener);
+    stage.open_gate("half");
+    let host = stage.reopen().await;
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    assert_eq!(listener.texts(), ["one two three four"]);
+    listener.assert_dense();
+    submit(
+        &host,
+        message(&stage, &id, &Script::new().say("and on").prompt()),
+    )
+    .await
+    .unwrap();
+    listener.result().await;
+    assert_eq!(listener.texts(), ["one two three four", "and on"]);
+}
+
+async fn a_permission_waits_over_the_death_of_the_host(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let file = stage.path("work/a.txt");
+    let script = Script::new()
+        .tool("Write", json!({"file_path": &file, "content": "written"}))
+        .say("done");
+    submit(&host, message(&stage, &id, &script.prompt()))
+        .await
+        .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let asked = listener.asked().await;
+    assert_eq!(asked.tool_name, "Write");
+    drop(host);
+    drop(listener);
+    let host = stage.reopen().await;
+    assert_eq!(
+        status(&host, &id).await.state,
+        ConversationStatus::Permission
+    );
+    assert!(!file.exists(), "nothing runs without an answer");
+    let mut listener = Listener::new(&host, &id).await;
+    let answer =
+        |decision| PermissionResponse::new(id.clone(), asked.tool_use_id.clone(), decision);
+    submit(&host, answer(PermissionDecision::Allow))
+        .await
+        .unwrap();
+    let late = submit(&host, answer(PermissionDecision::Deny))
+        .await
+        .unwrap_err();
+    assert_eq!(late.error.code, ErrorCode::AlreadyAnswered);
+    listener.result().await;
+    listener.idle().await;
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "written");
+    assert_eq!(listener.texts(), ["done"]);
+    listener.assert_dense();
+}
+
+async fn a_question_waits_over_the_death_of_the_host(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let question = json!({"questions": [{
+        "question": "Which size?", "header": "Size", "multiSelect": false,
+        "options": [{"label": "S", "description": "small"}, {"label": "L", "description": "large"}],
+    }]});
+    let script = Script::new()
+        .tool("AskUserQuestion", question)
+        .say("thanks");
+    submit(&host, message(&stage, &id, &script.prompt()))
+        .await
+        .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let asked = listener
+        .until(|event| matches!(event, ClaudeEvent::QuestionAsked(_)))
+        .await;
+    let ClaudeEvent::QuestionAsked(asked) = asked else {
+        panic!("{asked:?}");
+    };
+    assert_eq!(asked.questions[0].question, "Which size?");
+    drop(host);
+    drop(listener);
+    let host = stage.reopen().await;
+    let mut listener = Listener::new(&host, &id).await;
+    let answer = QuestionResponse::new(id.clone(), asked.tool_use_id, Answer::One("L".to_owned()));
+    submit(&host, answer).await.unwrap();
+    listener.result().await;
+    listener.idle().await;
+    assert_eq!(listener.texts(), ["thanks"]);
+    let back = listener
+        .events
+        .iter()
+        .filter_map(|event| returned(&event.event))
+        .map(|tool| tool.result.clone())
+        .next();
+    assert!(
+        back.as_ref().is_some_and(|text| text.contains('L')),
+        "{back:?}"
+    );
+}
+
+async fn a_stop_ends_the_turn_and_the_process_goes_on(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let script = Script::new().say("one two three four").gated_at("half", 1);
+    let prompt = script
+        .prompt()
+        .replacen("\"say\":", "\"chunks\":4,\"say\":", 1);
+    submit(&host, message(&stage, &id, &prompt)).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener
+        .until(|event| matches!(event, ClaudeEvent::Text(_)))
+        .await;
+    submit(&host, StopSession::new(id.clone())).await.unwrap();
+    listener
+        .until(|event| matches!(event, ClaudeEvent::Aborted(_)))
+        .await;
+    listener.idle().await;
+    let pid = status(&host, &id).await.evidence.unwrap().pid;
+    assert!(pid.is_some(), "the process lives");
+    submit(
+        &host,
+        message(&stage, &id, &Script::new().say("after").prompt()),
+    )
+    .await
+    .unwrap();
+    listener.result().await;
+    assert_eq!(listener.texts().last().map(String::as_str), Some("after"));
+    assert_eq!(status(&host, &id).await.evidence.unwrap().pid, pid);
+    let errors = listener
+        .events
+        .iter()
+        .filter(|event| matches!(event.event, ClaudeEvent::Error(_)));
+    assert_eq!(errors.count(), 0, "a stop is no failure");
+}
+
+async fn an_allowed_tool_runs_without_asking_and_a_denied_one_never(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    std::fs::write(stage.path("work/notes.txt"), "some notes").unwrap();
+    let env = stage.path("work/.env");
+    let script = Script::new()
+        .tool("Read", json!({"file_path": stage.path("work/notes.txt")}))
+        .tool("Write", json!({"file_path": &env, "content": "SECRET=1"}))
+        .say("done");
+    submit(&host, message(&stage, &id, &script.prompt()))
+        .await
+        .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    let tools: Vec<_> = listener
+        .events
+        .iter()
+        .filter_map(|event| returned(&event.event))
+        .map(|tool| (tool.tool_name.clone(), tool.success, tool.result.clone()))
+        .collect();
+    assert_eq!(tools.len(), 2, "{tools:?}");
+    assert!(tools[0].1 && tools[0].2.contains("some notes"), "{tools:?}");
+    assert!(
+        !tools[1].1 && tools[1].2.contains("Protected file"),
+        "{tools:?}"
+    );
+    assert!(!env.exists());
+    let asked = listener
+        .events
+        .iter()
+        .any(|event| matches!(event.event, ClaudeEvent::PermissionAsked(_)));
+    assert!(!asked, "rules answered both");
+}
+
+fn returned(event: &ClaudeEvent) -> Option<&ToolComplete> {
+    let ClaudeEvent::ToolComplete(tool) = event else {
+        return None;
+    };
+    Some(tool)
+}
+
+macro_rules! on_all_agents {
+    ($($scenario:ident),+ $(,)?) => {
+        mod simulated_cli {
+            use super::*;
+
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $scenario() {
+                super::$scenario(&Agent::Simulator).await;
+            })+
+        }
+
+        mod real_197 {
+            use super::*;
+
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $scenario() {
+                super::$scenario(&Agent::Real(RealCli::v197().unwrap())).await;
+            })+
+        }
+
+        mod real_325 {
+            use super::*;
+
+            $(#[tokio::test(flavor = "multi_thread")]
+            async fn $scenario() {
+                super::$scenario(&Agent::Real(RealCli::v325().unwrap())).await;
+            })+
+        }
+    };
+}
+
+on_all_agents!(
+    a_message_is_answered,
+    a_turn_goes_on_when_the_host_dies_in_mid_stream,
+    a_permission_waits_over_the_death_of_the_host,
+    a_question_waits_over_the_death_of_the_host,
+    a_stop_ends_the_turn_and_the_process_goes_on,
+    an_allowed_tool_runs_without_asking_and_a_denied_one_never,
+);

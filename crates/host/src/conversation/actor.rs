@@ -1,0 +1,363 @@
+//! The task of one conversation: waits for commands, output and deadlines, and does what is due after each.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use estelle_proto::ipc::{HostToPylon, PylonToHost, SessionStatus};
+use estelle_proto::{ApiError, ErrorCode, Retry, Seq, Timestamp};
+use estelle_state::conversation::{Due, Entry, Unconfirmed};
+use estelle_state::idle::IdleWatch;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+
+use super::book::{Book, View};
+use super::context::Context;
+use super::live::Live;
+use super::requests::AfterEnd;
+use super::running::{Phase, Wake};
+use super::stopping::Stopping;
+use super::writer::LineKey;
+use crate::ipc::{Done, Refusal};
+use crate::log::{AppendError, Sync};
+use crate::mailbox::{Letter, Mailbox};
+use crate::translate::lines;
+
+/// How often a run is looked at without being woken.
+const SAFETY_POLL: Duration = Duration::from_secs(1);
+
+/// How long a conversation whose disk fails waits before it tries again.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// Where the result of a command goes.
+pub(crate) type Reply = oneshot::Sender<Result<Done, Refusal>>;
+
+/// What the task is asked.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// A command of a client.
+    Submit(Box<PylonToHost>, Reply),
+    /// How the conversation is.
+    Status(oneshot::Sender<SessionStatus>),
+    /// What waits for people.
+    Decisions(oneshot::Sender<Vec<HostToPylon>>),
+    /// What a replay needs.
+    View(oneshot::Sender<View>),
+    /// Join the listeners, if everything up to `seq` is known; otherwise a new view to go on with.
+    Join {
+        seq: Seq,
+        epoch: estelle_proto::Epoch,
+        mailbox: Mailbox,
+        joined: oneshot::Sender<Option<View>>,
+    },
+    /// Leave the listeners.
+    Leave(Mailbox),
+    /// A minute has passed.
+    Tick,
+    /// The host goes down and takes the runs along; the reply comes when this one is gone.
+    ShutDown(oneshot::Sender<()>),
+}
+
+/// The machine is ahead of the disk and must be thrown away.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Broken {
+    #[error(transparent)]
+    Append(#[from] AppendError),
+    #[error("failed to read or write a run")]
+    Io(#[from] io::Error),
+    #[error("a line for the agent has no JSON form")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Whether the task goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Flow {
+    On,
+    End,
+}
+
+/// The task of one conversation.
+#[derive(Debug)]
+pub(crate) struct Actor {
+    pub(super) context: Arc<Context>,
+    pub(super) folder: PathBuf,
+    pub(super) book: Book,
+    pub(super) inbox: mpsc::Receiver<Command>,
+    pub(super) listeners: Vec<Mailbox>,
+    pub(super) phase: Phase,
+    pub(super) idle: IdleWatch,
+    pub(super) stopping: Stopping,
+    pub(super) after_end: Vec<AfterEnd>,
+    /// People who wait to hear whether a resume worked.
+    pub(super) resuming: Vec<Reply>,
+    /// The reserve of the disk could not be kept.
+    pub(super) disk_full: bool,
+    /// More of the journal is there than was read in one go.
+    pub(super) has_more: bool,
+    /// There is no such conversation any more.
+    pub(super) is_deleted: bool,
+}
+
+/// The time of entries.
+pub(crate) fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    Timestamp(since.map_or(0, |since| {
+        i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+    }))
+}
+
+impl Actor {
+    pub(crate) fn new(
+        context: Arc<Context>,
+        folder: PathBuf,
+        book: Book,
+        inbox: mpsc::Receiver<Command>,
+    ) -> Self {
+        Self {
+            stopping: Stopping::new(context.settings.grace),
+            context,
+            folder,
+            book,
+            inbox,
+            listeners: Vec::new(),
+            phase: Phase::Quiet,
+            idle: IdleWatch::new(now()),
+            after_end: Vec::new(),
+            resuming: Vec::new(),
+            disk_full: false,
+            has_more: false,
+            is_deleted: false,
+        }
+    }
+
+    /// Runs until the conversation is deleted or the host lets go of it.
+    pub(crate) async fn run(mut self) {
+        let mut outcome = self.recover().await.map(|()| Flow::On);
+        loop {
+            match outcome {
+                Ok(Flow::On) => outcome = self.step().await,
+                Ok(Flow::End) => return,
+                Err(broken) => outcome = self.reopen(&broken).await,
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Result<Flow, Broken> {
+        self.read_journal().await?;
+        if self.is_deleted {
+            return Ok(Flow::End);
+        }
+        self.do_due().await?;
+        self.flush()?;
+        if self.has_more {
+            return match self.inbox.try_recv() {
+                Ok(command) => self.obey(command).await,
+                Err(mpsc::error::TryRecvError::Empty) => {
+                    tokio::task::yield_now().await;
+                    Ok(Flow::On)
+                }
+                Err(mpsc::error::TryRecvError::Disconnected) => Ok(Flow::End),
+            };
+        }
+        let deadline = self.deadline();
+        let wake = tokio::select! {
+            biased;
+            command = self.inbox.recv() => Wake::Command(command),
+            wake = self.phase.wake() => wake,
+            () = sleep_until(deadline) => Wake::Deadline,
+        };
+        match wake {
+            Wake::Command(Some(command)) => self.obey(command).await,
+            Wake::Command(None) => Ok(Flow::End),
+            Wake::Output => Ok(Flow::On),
+            Wake::Unwritten(line) => self.unwritten(line).await,
+            Wake::Prepared(prepared) => self.prepared(prepared).await,
+            Wake::Deadline => self.overdue().await,
+        }
+    }
+
+    fn deadline(&self) -> Instant {
+        let poll = match self.phase {
+            Phase::Quiet | Phase::Preparing(_) => Duration::from_hours(1),
+            Phase::Spawning(_) | Phase::Live(_) => SAFETY_POLL,
+        };
+        let poll = Instant::now() + poll;
+        self.stopping.next().map_or(poll, |next| next.min(poll))
+    }
+
+    async fn obey(&mut self, command: Command) -> Result<Flow, Broken> {
+        match command {
+            Command::Submit(command, reply) => return self.submit(*command, reply).await,
+            Command::Status(reply) => {
+                let _ = reply.send(self.status());
+            }
+            Command::Decisions(reply) => {
+                let _ = reply.send(self.decisions());
+            }
+            Command::View(reply) => {
+                let _ = reply.send(self.book.view());
+            }
+            Command::Join {
+                seq,
+                epoch,
+                mailbox,
+                joined,
+            } => self.join(seq, epoch, mailbox, joined),
+            Command::Leave(mailbox) => self.listeners.retain(|one| !one.is(&mailbox)),
+            Command::Tick => self.tick().await?,
+            Command::ShutDown(reply) => self.shut_down(reply).await?,
+        }
+        Ok(Flow::On)
+    }
+
+    /// Does what the machine says is due, until nothing is.
+    async fn do_due(&mut self) -> Result<(), Broken> {
+        loop {
+            let Some(due) = self.book.conversation().due() else {
+                return Ok(());
+            };
+            match due {
+                Due::Start if matches!(self.phase, Phase::Quiet) => {
+                    self.prepare();
+                    return Ok(());
+                }
+                Due::Start => return Ok(()),
+                Due::Judge(key) => {
+                    let key = key.clone();
+                    self.judge(&key).await?;
+                }
+                Due::Hand(message) => {
+                    let id = message.id.clone();
+                    let Phase::Live(live) = &self.phase else {
+                        return Ok(());
+                    };
+                    let generation = live.generation;
+                    let entry = self.book.decide().hand(now(), generation, id);
+                    self.record(entry, Sync::Now).await?;
+                }
+                Due::Call(id, _) => {
+                    let id = id.to_owned();
+                    self.begin_call(id).await?;
+                }
+                Due::Act(key) => {
+                    let key = key.clone();
+                    self.act(&key).await?;
+                }
+            }
+        }
+    }
+
+    /// Appends an entry and publishes its events. `Sync::Now` waits for the disk without holding others up.
+    pub(super) async fn record(&mut self, entry: Entry, sync: Sync) -> Result<(), Broken> {
+        let letters = self.book.append(&entry, Sync::Later)?;
+        if sync == Sync::Now {
+            self.book.sync().await?;
+        }
+        self.publish(letters);
+        self.announce(&entry);
+        Ok(())
+    }
+
+    /// Appends several entries; one wait for the disk serves all.
+    pub(super) async fn record_all(&mut self, entries: Vec<Entry>) -> Result<(), Broken> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        // The numbers of events are counted from the machine's, which is ahead by all of these entries.
+        let letters = self.book.append_all(&entries)?;
+        self.book.sync().await?;
+        self.publish(letters);
+        for entry in &entries {
+            self.announce(entry);
+        }
+        Ok(())
+    }
+
+    pub(super) fn publish(&mut self, letters: Vec<Letter>) {
+        for letter in letters {
+            self.listeners
+                .retain(|listener| listener.post(letter.clone()).is_ok());
+        }
+    }
+
+    /// Gives the run every line that its CLI may not have.
+    fn flush(&mut self) -> Result<(), Broken> {
+        let Phase::Live(live) = &mut self.phase else {
+            return Ok(());
+        };
+        for line in self.book.conversation().unconfirmed() {
+            write_line(live, line)?;
+        }
+        Ok(())
+    }
+
+    /// Throws the machine away and folds the log again, as long as it takes.
+    async fn reopen(&mut self, broken: &Broken) -> Result<Flow, Broken> {
+        let id = self.book.conversation().id().clone();
+        tracing::error!(conversation = %id, error = %broken, "the log could not be written; opening it again");
+        self.phase = Phase::Quiet;
+        self.disk_full = true;
+        let until = Instant::now() + TRY_AGAIN;
+        loop {
+            tokio::select! {
+                command = self.inbox.recv() => match command {
+                    Some(command) => refuse(command),
+                    None => return Ok(Flow::End),
+                },
+                () = sleep_until(until) => break,
+            }
+        }
+        match Book::open(&self.folder) {
+            Ok(opened) => {
+                self.book = opened.book;
+                self.disk_full = false;
+                self.recover().await.map(|()| Flow::On)
+            }
+            Err(error) => {
+                tracing::error!(conversation = %id, %error, "the log could not be opened");
+                Err(Broken::Io(io::Error::other(error)))
+            }
+        }
+    }
+}
+
+/// Writes a line that the CLI may not have; `Live` remembers what this host has written.
+fn write_line(live: &mut Live, unconfirmed: Unconfirmed<'_>) -> Result<(), Broken> {
+    let mut failure = None;
+    let mut keep =
+        |text: Result<String, serde_json::Error>| text.map_err(|error| failure = Some(error)).ok();
+    match unconfirmed {
+        Unconfirmed::Message(message) => {
+            let key = LineKey::Message(message.id.clone());
+            live.write(key, || keep(lines::message(message)));
+        }
+        Unconfirmed::Answer(answer) => {
+            let key = LineKey::Answer(answer.key.tool_use_id.to_string());
+            live.write(key, || Some(answer.line.clone()));
+        }
+        Unconfirmed::Result(id, text) => {
+            live.write(LineKey::Result(id.to_owned()), || Some(text.to_owned()));
+        }
+        Unconfirmed::Refusal(id, subtype) => {
+            let key = LineKey::Refusal(id.to_owned());
+            live.write(key, || keep(lines::refusal(id, subtype)));
+        }
+    }
+    failure.map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// The answer to everything while the disk fails.
+pub(super) fn disk_trouble() -> ApiError {
+    ApiError::new(
+        ErrorCode::DiskFull,
+        "the disk of the host's data folder is full or fails; make room, then try again".to_owned(),
+        Retry::Later,
+    )
+}
+
+fn refuse(command: Command) {
+    if let Command::Submit(_, reply) = command {
+        let _ = reply.send(Err(disk_trouble().into()));
+    }
+}

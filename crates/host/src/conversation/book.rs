@@ -1,0 +1,454 @@
+//! The book of a conversation: its machine and its log, kept in step.
+//!
+//! **Invariant:** nothing is published and nothing is sent to a CLI before the entry that says so is in the log. When an
+//! append fails the machine is ahead of the disk; the book is then closed and must be opened again.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use estelle_proto::ipc::{HostEvent, HostToPylon, to_line};
+use estelle_proto::{ChainHash, ConversationId, Epoch, Generation, Seq, Timestamp};
+use estelle_state::conversation::{Conversation, Durable, Entry, Record};
+
+use crate::log::{self, AppendError, Damage, Log, Sync};
+use crate::mailbox::{Letter, Mark};
+
+/// How far apart the places are that a replay can start from.
+const MARK_EVERY: u64 = 256;
+
+/// The file of a log.
+pub(crate) const LOG: &str = "log.jsonl";
+
+/// Why a book cannot be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenBookError {
+    /// The system refused.
+    #[error("failed to open the log {}", path.display())]
+    Io {
+        /// The log.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It does not begin like a log.
+    #[error("{} does not begin like the log of a conversation", path.display())]
+    NoBeginning {
+        /// The log.
+        path: PathBuf,
+    },
+    /// A record cannot be read by this build.
+    #[error("record {record} of {} cannot be read; a newer version may have written it", path.display())]
+    Unreadable {
+        /// The log.
+        path: PathBuf,
+        /// Which record, from 1.
+        record: u64,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+/// A place in the log that a replay can start from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    /// The number of the last event before it.
+    seq: Seq,
+    offset: u64,
+}
+
+/// What a replay needs to know of a log.
+#[derive(Debug, Clone)]
+pub struct View {
+    path: PathBuf,
+    id: ConversationId,
+    epoch: Epoch,
+    places: Arc<Vec<Place>>,
+    /// The log ends here.
+    end: u64,
+    /// The number of its newest event.
+    head: Seq,
+}
+
+/// Machine and log of one conversation.
+#[derive(Debug)]
+pub struct Book {
+    conversation: Conversation,
+    log: Log,
+    sync: Arc<File>,
+    path: PathBuf,
+    places: Arc<Vec<Place>>,
+}
+
+/// A book that was opened, and what was wrong with it.
+#[derive(Debug)]
+pub struct OpenedBook {
+    /// The book.
+    pub book: Book,
+    /// What had to be cut or put aside.
+    pub damage: Option<Damage>,
+}
+
+impl Book {
+    /// Begins the book of a new conversation, in a folder that exists.
+    pub fn begin(
+        folder: &Path,
+        at: Timestamp,
+        id: ConversationId,
+        epoch: Epoch,
+        generation: Generation,
+    ) -> io::Result<Self> {
+        let path = folder.join(LOG);
+        let beside = folder.join("log.new");
+        // What lies there was begun by somebody who did not finish.
+        let _ = std::fs::remove_file(&beside);
+        let (log, _) = Log::visit(&beside, |_| {})?;
+        let (conversation, entry) = Conversation::begin(at, id, epoch, generation);
+        let mut book = Self::over(conversation, log, path)?;
+        book.append(&entry, Sync::Now).map_err(io::Error::other)?;
+        std::fs::rename(&beside, &book.path)?;
+        File::open(folder)?.sync_all()?;
+        Ok(book)
+    }
+
+    /// Opens a book and folds its log.
+    pub fn open(folder: &Path) -> Result<OpenedBook, OpenBookError> {
+        let path = folder.join(LOG);
+        let mut folding = Folding::default();
+        let visited = Log::visit(&path, |record| folding.take(record));
+        let failed = |source| OpenBookError::Io {
+            path: path.clone(),
+            source,
+        };
+        let (log, damage) = visited.map_err(failed)?;
+        if let Some((record, source)) = folding.unreadable {
+            return Err(OpenBookError::Unreadable {
+                path,
+                record,
+                source,
+            });
+        }
+        let Some(conversation) = folding.conversation else {
+            return Err(OpenBookError::NoBeginning { path });
+        };
+        let mut book = Self::over(conversation, log, path.clone()).map_err(failed)?;
+        book.places = Arc::new(folding.places);
+        Ok(OpenedBook { book, damage })
+    }
+
+    fn over(conversation: Conversation, log: Log, path: PathBuf) -> io::Result<Self> {
+        let sync = Arc::new(log.descriptor()?);
+        Ok(Self {
+            conversation,
+            log,
+            sync,
+            path,
+            places: Arc::default(),
+        })
+    }
+
+    /// The machine.
+    pub fn conversation(&self) -> &Conversation {
+        &self.conversation
+    }
+
+    /// The machine, to decide something; what it returns must be appended.
+    pub fn decide(&mut self) -> &mut Conversation {
+        &mut self.conversation
+    }
+
+    /// Appends an entry that the machine made, and gives its events ready to be published.
+    pub fn append(&mut self, entry: &Entry, sync: Sync) -> Result<Vec<Letter>, AppendError> {
+        // The machine has counted the events of this entry already.
+        let before = Seq(self.conversation.seq().0 - entry.events.len() as u64);
+        self.append_behind(before, entry, sync)
+    }
+
+    /// Appends several entries that the machine made one after another.
+    pub fn append_all(&mut self, entries: &[Entry]) -> Result<Vec<Letter>, AppendError> {
+        let events: usize = entries.iter().map(|entry| entry.events.len()).sum();
+        let mut before = Seq(self.conversation.seq().0 - events as u64);
+        let mut letters = Vec::with_capacity(events);
+        for entry in entries {
+            letters.extend(self.append_behind(before, entry, Sync::Later)?);
+            before.0 += entry.events.len() as u64;
+        }
+        Ok(letters)
+    }
+
+    fn append_behind(
+        &mut self,
+        before: Seq,
+        entry: &Entry,
+        sync: Sync,
+    ) -> Result<Vec<Letter>, AppendError> {
+        let payload = serde_json::to_vec(entry).map_err(|error| AppendError::Io(error.into()))?;
+        let offset = self.log.end();
+        let hash = self.log.append(&payload, sync)?;
+        let last = self.places.last().map_or(0, |place| place.seq.0);
+        if before.0 >= last + MARK_EVERY {
+            Arc::make_mut(&mut self.places).push(Place {
+                seq: before,
+                offset,
+            });
+        }
+        let letters = letters(&self.conversation, hash, before, entry);
+        Ok(letters)
+    }
+
+    /// Brings what was appended to the disk, without holding anybody up.
+    pub async fn sync(&self) -> io::Result<()> {
+        let file = Arc::clone(&self.sync);
+        match tokio::task::spawn_blocking(move || file.sync_data()).await {
+            Ok(done) => done,
+            Err(error) => Err(io::Error::other(error)),
+        }
+    }
+
+    /// What a replay needs to know.
+    pub fn view(&self) -> View {
+        View {
+            path: self.path.clone(),
+            id: self.conversation.id().clone(),
+            epoch: self.conversation.epoch(),
+            places: Arc::clone(&self.places),
+            end: self.log.end(),
+            head: self.conversation.seq(),
+        }
+    }
+
+    /// The hash of the newest event, or of the beginning.
+    pub fn hash(&self) -> log::ChainHash {
+        self.log.hash()
+    }
+}
+
+fn letters(
+    conversation: &Conversation,
+    hash: log::ChainHash,
+    before: Seq,
+    entry: &Entry,
+) -> Vec<Letter> {
+    let (id, epoch) = (conversation.id(), conversation.epoch());
+    let mut seq = before;
+    let mut letters = Vec::with_capacity(entry.events.len());
+    for (place, durable) in entry.events.iter().enumerate() {
+        seq.0 += 1;
+        letters.extend(letter(
+            id,
+            epoch,
+            seq,
+            chain_hash(hash, place),
+            entry,
+            durable,
+        ));
+    }
+    letters
+}
+
+/// A durable event as it goes to clients.
+fn letter(
+    id: &ConversationId,
+    epoch: Epoch,
+    seq: Seq,
+    chain_hash: Option<ChainHash>,
+    entry: &Entry,
+    durable: &Durable,
+) -> Option<Letter> {
+    let chain_hash = chain_hash?;
+    let event = HostEvent {
+        seq: Some(seq),
+        epoch: Some(epoch),
+        chain_hash: Some(chain_hash.clone()),
+        timestamp: Some(entry.at),
+        generation: generation(&entry.record),
+        full_result: durable.full.clone(),
+        ..HostEvent::new(id.clone(), durable.event.clone())
+    };
+    let line = to_line(&HostToPylon::Event(event)).ok()?;
+    let mark = Mark {
+        session_id: id.clone(),
+        epoch,
+        seq,
+        chain_hash,
+    };
+    Some(Letter::event(line.into(), mark))
+}
+
+/// The hash that proves a log up to an event: that of its record, and its place in it.
+pub(crate) fn chain_hash(hash: log::ChainHash, place: usize) -> Option<ChainHash> {
+    ChainHash::parse(&format!("{hash}.{place}")).ok()
+}
+
+fn generation(record: &Record) -> Option<Generation> {
+    match record {
+        Record::Read(stretch) => Some(stretch.generation),
+        Record::Ended { generation, .. } => Some(*generation),
+        Record::Shown { key, .. } => Some(key.generation),
+        Record::Began { .. }
+        | Record::Set(_)
+        | Record::Accepted(_)
+        | Record::Withdrawn { .. }
+        | Record::Released
+        | Record::Wanted
+        | Record::Intended { .. }
+        | Record::Started { .. }
+        | Record::Handed { .. }
+        | Record::Requested { .. }
+        | Record::Asked(_)
+        | Record::Decided { .. }
+        | Record::Called { .. }
+        | Record::Interrupted { .. }
+        | Record::Stopping { .. }
+        | Record::Forgotten
+        | Record::Repaired { .. } => None,
+    }
+}
+
+#[derive(Default)]
+struct Folding {
+    conversation: Option<Conversation>,
+    places: Vec<Place>,
+    records: u64,
+    unreadable: Option<(u64, serde_json::Error)>,
+}
+
+impl Folding {
+    fn take(&mut self, record: log::Proven<'_>) {
+        self.records += 1;
+        if self.unreadable.is_some() {
+            return;
+        }
+        let entry: Entry = match serde_json::from_slice(record.payload) {
+            Ok(entry) => entry,
+            Err(error) => {
+                self.unreadable = Some((self.records, error));
+                return;
+            }
+        };
+        let Some(conversation) = &mut self.conversation else {
+            self.conversation = Conversation::replay([entry]);
+            return;
+        };
+        let seq = conversation.seq();
+        let last = self.places.last().map_or(0, |place| place.seq.0);
+        if seq.0 >= last + MARK_EVERY {
+            self.places.push(Place {
+                seq,
+                offset: record.from,
+            });
+        }
+        conversation.apply(&entry);
+    }
+}
+
+/// A cursor's place in a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// The last event that is known.
+    pub(crate) seq: Seq,
+    offset: u64,
+}
+
+impl View {
+    /// The number of the newest event.
+    pub(crate) fn head(&self) -> Seq {
+        self.head
+    }
+
+    /// The epoch of the log.
+    pub(crate) fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// The beginning of the log.
+    pub(crate) fn start() -> Position {
+        Position {
+            seq: Seq(0),
+            offset: 0,
+        }
+    }
+
+    /// Where a cursor is, if it is one of this log.
+    pub(crate) fn locate(&self, seq: Seq, hash: &ChainHash) -> io::Result<Option<Position>> {
+        if seq > self.head {
+            return Ok(None);
+        }
+        if seq == Seq(0) {
+            return Ok(Some(Self::start()));
+        }
+        let from = self.place_before(seq);
+        let mut found = None;
+        self.events_from(from, |at, event_hash, _, _| {
+            if at == seq && event_hash.as_ref() == Some(hash) {
+                found = Some(());
+            }
+        })?;
+        Ok(found.map(|()| Position {
+            seq,
+            offset: from.offset,
+        }))
+    }
+
+    fn place_before(&self, seq: Seq) -> Position {
+        let place = self.places.iter().rev().find(|place| place.seq < seq);
+        place.map_or(Self::start(), |place| Position {
+            seq: place.seq,
+            offset: place.offset,
+        })
+    }
+
+    /// The events behind a position, as letters; at most about `limit` of them. The new position is where to go on.
+    pub(crate) fn read(&self, from: Position, limit: usize) -> io::Result<(Vec<Letter>, Position)> {
+        let mut letters = Vec::new();
+        let start = self.place_before(Seq(from.seq.0 + 1));
+        let until = Seq(from.seq.0 + limit as u64);
+        let mut reached = from.seq;
+        self.events_from(start, |seq, hash, entry, durable| {
+            if seq > from.seq && seq <= until {
+                letters.extend(letter(&self.id, self.epoch, seq, hash, entry, durable));
+                reached = seq;
+            }
+        })?;
+        let position = Position {
+            seq: reached,
+            offset: from.offset,
+        };
+        Ok((letters, position))
+    }
+
+    fn events_from(
+        &self,
+        from: Position,
+        mut show: impl FnMut(Seq, Option<ChainHash>, &Entry, &Durable),
+    ) -> io::Result<()> {
+        let end = self.stop_after(from);
+        let mut seq = from.seq;
+        let mut failure = None;
+        log::read_between(
+            &self.path,
+            from.offset,
+            end,
+            |hash, payload| match serde_json::from_slice::<Entry>(payload) {
+                Ok(entry) => {
+                    for (place, durable) in entry.events.iter().enumerate() {
+                        seq.0 += 1;
+                        show(seq, chain_hash(hash, place), &entry, durable);
+                    }
+                }
+                Err(error) => failure = Some(error),
+            },
+        )?;
+        failure.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// Reading in portions: up to the second place behind a position, so that a whole portion is in it.
+    fn stop_after(&self, from: Position) -> u64 {
+        let mut behind = self.places.iter().filter(|place| place.seq > from.seq);
+        behind.nth(1).map_or(self.end, |place| place.offset)
+    }
+}

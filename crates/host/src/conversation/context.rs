@@ -1,0 +1,162 @@
+//! What all conversations of a host share.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use estelle_claude::options::{Cli, Search};
+use estelle_proto::{ApiError, PermissionMode};
+use estelle_state::idle::IdleTimeout;
+use tokio_util::task::TaskTracker;
+
+use crate::canary::Canary;
+use crate::launch::{FindCliError, LaunchWish, find_cli, prepare};
+use crate::mailbox::Roster;
+use crate::rules::RuleBook;
+use crate::run::{RunWatch, ShimCommand};
+use crate::trust::TrustStore;
+
+/// How a host is to work.
+#[derive(Debug, Clone)]
+pub struct HostSettings {
+    /// Where everything is kept.
+    pub data: PathBuf,
+    /// How to run this program as a shim.
+    pub shim: ShimCommand,
+    /// Where the agent's program is looked for.
+    pub search: Search,
+    /// The environment that runs inherit.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// The user's home folder.
+    pub home: Option<PathBuf>,
+    /// Whether refusals come before modes.
+    pub deny_first: bool,
+    /// After how long an idle process is stopped.
+    pub idle: IdleTimeout,
+    /// How long a process has to end after it was asked to.
+    pub grace: Duration,
+}
+
+/// What all conversations share.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) settings: HostSettings,
+    pub(crate) watch: RunWatch,
+    pub(crate) roster: Roster,
+    pub(crate) tracker: TaskTracker,
+    pub(crate) agent: Agent,
+    pub(crate) canary: Canary,
+    trust: Mutex<TrustStore>,
+    rules: Mutex<RuleBook>,
+    default_mode: Mutex<PermissionMode>,
+}
+
+impl Context {
+    pub(crate) fn new(
+        settings: HostSettings,
+        watch: RunWatch,
+        trust: TrustStore,
+        default_mode: PermissionMode,
+    ) -> Self {
+        Self {
+            agent: Agent::new(settings.search.clone()),
+            canary: Canary::load(&settings.data),
+            rules: Mutex::new(RuleBook::load(&settings.data)),
+            settings,
+            watch,
+            roster: Roster::default(),
+            tracker: TaskTracker::new(),
+            trust: Mutex::new(trust),
+            default_mode: Mutex::new(default_mode),
+        }
+    }
+
+    pub(crate) fn conversation_folder(&self, id: &str) -> PathBuf {
+        self.settings.data.join("conversations").join(id)
+    }
+
+    /// Whether a run could be started at all, before anything is promised.
+    pub(crate) async fn preflight(&self, wish: &LaunchWish) -> Result<(), ApiError> {
+        let cli = self.agent.find().await.map_err(|error| error.to_api())?;
+        let environment = self.settings.environment.clone();
+        prepare(wish, &cli, environment).map_err(|error| error.to_api())?;
+        Ok(())
+    }
+
+    /// The user's rules.
+    pub(crate) fn rules(&self) -> MutexGuard<'_, RuleBook> {
+        // The book changes its memory only after the disk.
+        self.rules.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn trust(&self) -> MutexGuard<'_, TrustStore> {
+        // The store changes its memory only after the disk.
+        self.trust.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn default_mode(&self) -> PermissionMode {
+        self.default_mode
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn set_default_mode(&self, mode: PermissionMode) {
+        *self
+            .default_mode
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = mode;
+    }
+}
+
+/// The agent's program, asked for its version once per file.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    search: Search,
+    known: tokio::sync::Mutex<Option<(FileMark, Cli)>>,
+}
+
+/// Tells whether a file is the one that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FileMark {
+    path: PathBuf,
+    length: u64,
+    modified: Option<SystemTime>,
+}
+
+impl FileMark {
+    fn of(path: &Path) -> Option<Self> {
+        let path = std::fs::canonicalize(path).ok()?;
+        let metadata = std::fs::metadata(&path).ok()?;
+        Some(Self {
+            path,
+            length: metadata.len(),
+            modified: metadata.modified().ok(),
+        })
+    }
+}
+
+impl Agent {
+    pub(crate) fn new(search: Search) -> Self {
+        Self {
+            search,
+            known: tokio::sync::Mutex::new(None),
+        }
+    }
+
+    /// Finds the program; a file that is known is not asked again.
+    pub(crate) async fn find(&self) -> Result<Cli, FindCliError> {
+        let mut known = self.known.lock().await;
+        let mark = self.search.find().ok().and_then(|path| FileMark::of(&path));
+        if let (Some((before, cli)), Some(mark)) = (known.as_ref(), &mark)
+            && before == mark
+        {
+            return Ok(cli.clone());
+        }
+        let cli = find_cli(&self.search).await?;
+        *known = mark.map(|mark| (mark, cli.clone()));
+        Ok(cli)
+    }
+}

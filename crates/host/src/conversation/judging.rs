@@ -1,0 +1,181 @@
+//! Deciding about what the CLI asks: by the policy, or by putting it to people.
+//!
+//! **Invariant:** a verdict is in the log before it is sent, and is never made again.
+
+use estelle_proto::decisions::DecisionKind;
+use estelle_proto::{Json, PermissionMode, ToolUseId};
+use estelle_state::conversation::{Request, Verdict as Noted};
+use estelle_state::decisions::DecisionKey;
+use estelle_state::policy::{Mode, Place, Policy, Verdict, judge};
+use serde_json::{Value, json};
+
+use super::actor::{Actor, Broken, now};
+use crate::log::Sync;
+use crate::rules::InForce;
+use crate::translate::lines;
+use crate::trust::{self, FolderContents};
+
+/// The name under which trust is asked for.
+pub(super) const TRUST: &str = "TrustFolder";
+
+impl Actor {
+    /// Decides about a request that nobody has judged.
+    pub(super) async fn judge(&mut self, key: &DecisionKey) -> Result<(), Broken> {
+        let Some(pending) = self.book.conversation().pending(key) else {
+            return Ok(());
+        };
+        let request = pending.request.clone();
+        let verdict = match self.verdict(&request) {
+            Ok(verdict) => verdict,
+            Err(reason) => return self.show(key, reason).await,
+        };
+        let (line, noted) = match &verdict {
+            Verdict::Allow(reason) => (lines::allow(&request)?, note("allow", reason)),
+            Verdict::Deny(reason) => {
+                let reason = reason.to_string();
+                (lines::deny(&request, &reason)?, note("deny", &reason))
+            }
+            Verdict::Ask(reason) => return self.show(key, reason.to_string()).await,
+        };
+        if let Some(entry) = self.book.decide().judged(now(), key, noted, line) {
+            self.record(entry, Sync::Now).await?;
+        }
+        Ok(())
+    }
+
+    async fn show(&mut self, key: &DecisionKey, reason: String) -> Result<(), Broken> {
+        if let Some(entry) = self.book.decide().show(now(), key, reason) {
+            self.record(entry, Sync::Later).await?;
+        }
+        Ok(())
+    }
+
+    /// The policy's verdict, or why a person must be asked without it.
+    fn verdict(&self, request: &Request) -> Result<Verdict, String> {
+        if request.kind != DecisionKind::Permission {
+            return Err("only a person can answer this".to_owned());
+        }
+        let settings = &self.context.settings;
+        let conversation = self.book.conversation();
+        let own = conversation.settings();
+        let rules = match self.context.rules().in_force(own.workspace_id.as_ref()) {
+            InForce::Rules(rules) => rules,
+            InForce::AskEverything(damaged) => return Err(damaged.to_string()),
+        };
+        let policy = Policy {
+            mode: mode(own.mode.as_ref().unwrap_or(&self.context.default_mode())),
+            deny_first: settings.deny_first,
+            remembered: conversation.remembered().clone(),
+            rules,
+            ..Policy::default()
+        };
+        let home = settings.home.as_ref().map(|path| path.to_string_lossy());
+        let data = settings.data.to_string_lossy();
+        let place = Place {
+            cwd: own.working_dir.as_ref().map_or("/", |path| path.as_str()),
+            home: home.as_deref(),
+            data_folder: Some(&data),
+            resolve: &|path| {
+                let path = std::fs::canonicalize(path).ok()?;
+                path.into_os_string().into_string().ok()
+            },
+        };
+        let input: Value = request.input.decode().unwrap_or_default();
+        Ok(judge(&policy, place, &request.tool_name, &input))
+    }
+
+    /// Asks people whether what a folder brings may be loaded.
+    pub(super) async fn ask_for_trust(&mut self, request: Request) -> Result<(), Broken> {
+        let reason =
+            "this folder brings settings, hooks or tool servers that would run on this machine";
+        let entries = self.book.decide().ask(now(), request, reason.to_owned());
+        self.record_all(entries).await
+    }
+
+    /// Acts on an answer to a question of our own: trust is written down where all conversations find it.
+    pub(super) async fn act(&mut self, key: &DecisionKey) -> Result<(), Broken> {
+        let answer = self.book.conversation().ledger().get(key);
+        let answer = answer.and_then(|decision| decision.answer.clone());
+        if let Some(answer) = answer
+            && let Ok(trusted) = serde_json::from_str::<TrustAnswer>(&answer.line)
+        {
+            self.trust(&trusted, &answer);
+        }
+        if let Some(entry) = self.book.decide().acted(now(), key) {
+            self.record(entry, Sync::Now).await?;
+        }
+        Ok(())
+    }
+
+    /// What was answered counts only for the contents that were shown; others are asked about at the next start.
+    fn trust(&self, trusted: &TrustAnswer, answer: &estelle_state::decisions::Answered) {
+        let home = self.context.settings.home.as_deref();
+        let Ok(contents) = trust::scan(std::path::Path::new(&trusted.folder), home) else {
+            return;
+        };
+        if contents.hash.as_str() != trusted.hash {
+            return;
+        }
+        let noted = trust::Answered {
+            verdict: if trusted.allow {
+                trust::Verdict::Allowed
+            } else {
+                trust::Verdict::Denied
+            },
+            by: answer
+                .by
+                .map_or_else(|| "unknown".to_owned(), |by| format!("device {}", by.0)),
+            at: answer.at,
+        };
+        if let Err(error) = self.context.trust().record(&contents, noted) {
+            tracing::error!(%error, "the answer about trust could not be written down");
+        }
+    }
+}
+
+fn note(verdict: &str, reason: &impl std::fmt::Display) -> Noted {
+    Noted {
+        verdict: verdict.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+/// The mode of the policy; an unknown one is the strictest.
+pub(super) fn mode(mode: &PermissionMode) -> Mode {
+    match mode {
+        PermissionMode::AcceptEdits => Mode::AcceptEdits,
+        PermissionMode::BypassPermissions => Mode::BypassPermissions,
+        PermissionMode::Plan => Mode::Plan,
+        PermissionMode::Default | PermissionMode::Unknown(_) => Mode::Default,
+    }
+}
+
+/// What is kept as the answer to a question about trust.
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct TrustAnswer {
+    pub(super) folder: String,
+    pub(super) hash: String,
+    pub(super) allow: bool,
+}
+
+/// The question about what a folder brings.
+pub(super) fn trust_request(contents: &FolderContents) -> Option<Request> {
+    let items: Vec<Value> = contents
+        .items
+        .iter()
+        .map(|item| json!({ "file": item.file, "effects": item.effects }))
+        .collect();
+    let hash = contents.hash.as_str();
+    let input = json!({ "folder": contents.folder, "hash": hash, "items": items });
+    let id = format!("trust_{hash}");
+    Some(Request {
+        request_id: id.clone(),
+        tool_use_id: ToolUseId::parse(&id).ok()?,
+        kind: DecisionKind::Trust,
+        tool_name: TRUST.to_owned(),
+        input: Json::of(&input).ok()?,
+        input_hash: hash.to_owned(),
+        questions: Vec::new(),
+        parent_tool_use_id: None,
+    })
+}

@@ -1,0 +1,244 @@
+//! A run that is being read: its journal, what is made of it, and the lines that go to it.
+//!
+//! Reading begins where the oldest open message begins, which may be before the end of the last stretch in the log. Lines
+//! before that end only refresh the memory of what is being written; nothing of them is recorded again.
+
+use std::collections::{HashSet, VecDeque};
+use std::io;
+use std::sync::Arc;
+use std::time::Instant;
+
+use estelle_claude::framing::Frame;
+use estelle_claude::line::Line;
+use estelle_claude::wire::{Body, Message};
+use estelle_proto::Generation;
+use estelle_proto::events::ClaudeEvent;
+use estelle_proto::runs::JournalDamage;
+use estelle_state::conversation::{Conversation, Durable, RunExit, Stretch};
+use tokio::sync::Notify;
+
+use super::writer::{LineKey, Outgoing, Writer};
+use crate::run::journal::JournalReader;
+use crate::run::space::{DEFAULT_RESERVE, JournalSpace};
+use crate::run::{ExitRecord, RunFolder, RunRecord, RunWatch, stderr_tail};
+use crate::translate::{READER, Translation, Translator};
+
+/// The journal is given back to the disk only this far behind the reader, so that a check has something to look at.
+const KEEP: u64 = 4 * 1024 * 1024;
+
+/// How a line begins that was glued to the torn one before it.
+const LINE_START: &[u8] = b"{\"type\":";
+
+/// A run and everything that is needed to talk to it.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) generation: Generation,
+    pub(super) folder: RunFolder,
+    pub(super) record: RunRecord,
+    pub(super) writer: Writer,
+    pub(super) last_output: Instant,
+    /// The end was asked for; nothing may be written behind it.
+    pub(super) closed: bool,
+    bell: Arc<Notify>,
+    reader: JournalReader,
+    frames: VecDeque<(Frame, u64)>,
+    translator: Translator,
+    written: HashSet<LineKey>,
+    /// The end of the last line that was read.
+    line_end: u64,
+    /// The end of the last stretch in the log.
+    stretch_from: u64,
+    hasher: blake3::Hasher,
+    space: JournalSpace,
+}
+
+impl Live {
+    /// Attaches to a run, alive or not, where the conversation left off.
+    pub(super) fn attach(
+        conversation: &Conversation,
+        folder: RunFolder,
+        record: RunRecord,
+        watch: &RunWatch,
+    ) -> io::Result<Self> {
+        let (generation, read_to, open_from) = match conversation.run() {
+            Some(run) => (run.generation, run.read_to, run.open_from),
+            None => (conversation.last_generation(), 0, 0),
+        };
+        // The bell is hung up before anything is looked at, so nothing that happens meanwhile is missed.
+        let bell = watch.watch(folder.path())?;
+        let reader = JournalReader::open(&folder.journal(), open_from)?;
+        Ok(Self {
+            generation,
+            writer: Writer::start(folder.fifo()),
+            last_output: Instant::now(),
+            closed: false,
+            bell,
+            reader,
+            frames: VecDeque::new(),
+            translator: Translator::resume(generation, conversation),
+            written: HashSet::new(),
+            line_end: open_from,
+            stretch_from: read_to,
+            hasher: blake3::Hasher::new(),
+            space: JournalSpace::open(&folder.journal(), DEFAULT_RESERVE)?,
+            folder,
+            record,
+        })
+    }
+
+    /// What wakes whoever reads and writes the run.
+    pub(super) fn sources(&mut self) -> (&Notify, &mut Writer) {
+        (&self.bell, &mut self.writer)
+    }
+
+    /// The next line, if a whole one is there.
+    pub(super) fn next(&mut self) -> io::Result<Option<Translation>> {
+        loop {
+            if self.frames.is_empty() {
+                self.reader.read_with_offsets(&mut self.frames)?;
+            }
+            let Some((frame, to)) = self.frames.pop_front() else {
+                return Ok(None);
+            };
+            if let Some(line) = self.take(&frame, to)? {
+                return Ok(Some(line));
+            }
+        }
+    }
+
+    /// What is left of the journal of a run that has ended.
+    pub(super) fn rest(&mut self) -> io::Result<Option<Translation>> {
+        let Some(frame) = self.reader.finish() else {
+            return Ok(None);
+        };
+        let to = self.reader.offset();
+        self.take(&frame, to)
+    }
+
+    /// One frame. Nothing for one that the log has already.
+    fn take(&mut self, frame: &Frame, to: u64) -> io::Result<Option<Translation>> {
+        let from = std::mem::replace(&mut self.line_end, to);
+        let message = match frame {
+            Frame::Line(line) => Message::parse(line.clone()),
+            Frame::Damage(damage) => Message::damaged(damage.clone()),
+        };
+        let found = if matches!(message.body, Body::Malformed(_)) {
+            self.salvage(frame, from, to)
+        } else {
+            self.translator.translate(&message, from)
+        };
+        if to <= self.stretch_from {
+            return Ok(None);
+        }
+        self.hash(frame, from, to)?;
+        self.last_output = Instant::now();
+        Ok(Some(found))
+    }
+
+    /// A line that cannot be read is reported with its range; a good one glued to its end is read.
+    fn salvage(&mut self, frame: &Frame, from: u64, to: u64) -> Translation {
+        let bytes = frame.bytes();
+        let behind = memchr::memmem::rfind(bytes, LINE_START).filter(|at| *at > 0);
+        let good = behind.and_then(|at| {
+            let line = Line::from_utf8(bytes.slice(at..)).ok()?;
+            let message = Message::parse(line);
+            let is_good = !matches!(message.body, Body::Malformed(_));
+            is_good.then_some((at as u64, message))
+        });
+        let (damaged_to, mut found) = match good {
+            Some((at, message)) => (from + at, self.translator.translate(&message, from + at)),
+            None => (to, Translation::default()),
+        };
+        let damage = JournalDamage::new(from, damaged_to, self.generation);
+        let damage = Durable::from(ClaudeEvent::JournalDamage(damage));
+        found.durable.insert(0, damage);
+        found
+    }
+
+    fn hash(&mut self, frame: &Frame, from: u64, to: u64) -> io::Result<()> {
+        let bytes = frame.bytes();
+        let whole = bytes.len() as u64 + 1 == to - from;
+        if whole {
+            self.hasher.update(bytes);
+            self.hasher.update(b"\n");
+            return Ok(());
+        }
+        // Only the head of an over-long line is kept, and the last line may lack its line feed.
+        crate::run::journal::read_range(&self.folder.journal(), from, to, |chunk| {
+            self.hasher.update(chunk);
+        })
+    }
+
+    /// The stretch that ends with the line just read.
+    pub(super) fn stretch(&mut self, found: &Translation) -> Stretch {
+        let hash = self.hasher.finalize().to_hex();
+        self.hasher.reset();
+        let from = std::mem::replace(&mut self.stretch_from, self.line_end);
+        Stretch {
+            generation: self.generation,
+            from,
+            to: self.line_end,
+            hash: hash[..32].to_owned(),
+            open_from: self.translator.open_from().unwrap_or(self.line_end),
+            reader: READER,
+            seen: found.seen.clone(),
+        }
+    }
+
+    /// Whether lines were read that no stretch in the log covers yet.
+    pub(super) fn has_loose_end(&self) -> bool {
+        self.line_end > self.stretch_from
+    }
+
+    /// What the agent is writing.
+    pub(super) fn partial_text(&self) -> &str {
+        self.translator.partial_text()
+    }
+
+    /// Writes a line, once per host. Whether it is (or was) on its way.
+    pub(super) fn write(&mut self, key: LineKey, text: impl FnOnce() -> Option<String>) -> bool {
+        if self.closed || self.written.contains(&key) {
+            return true;
+        }
+        let Some(text) = text() else { return true };
+        let is_taken = self.writer.take(Outgoing {
+            key: key.clone(),
+            text,
+        });
+        if is_taken {
+            self.written.insert(key);
+        }
+        is_taken
+    }
+
+    /// A line must be written again, or was not written at all.
+    pub(super) fn unwrite(&mut self, key: &LineKey) {
+        self.written.remove(key);
+    }
+
+    /// Keeps space ready ahead of the journal's end.
+    pub(super) fn refill(&mut self) -> io::Result<()> {
+        self.space.refill()
+    }
+
+    /// Gives back what was read long ago and is safe in the log.
+    pub(super) fn give_back(&mut self, open_from: u64) {
+        // A file system without holes keeps everything.
+        let _ = self.space.give_back(open_from.saturating_sub(KEEP));
+    }
+
+    /// Whether the CLI may still run.
+    pub(super) fn is_alive(&self) -> io::Result<bool> {
+        self.folder.is_alive()
+    }
+
+    /// How it ended.
+    pub(super) fn exit(&self) -> RunExit {
+        let stderr = stderr_tail(&self.folder);
+        match self.folder.load_exit() {
+            Ok(Some(ExitRecord::Code(code))) => RunExit::Code { code, stderr },
+            Ok(Some(ExitRecord::Signal(signal))) => RunExit::Signal { signal, stderr },
+            Ok(None) | Err(_) => RunExit::Unknown,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! One conversation: its log, its run and everybody who listens, in the hands of one task.
+//!
+//! The task ([`Actor`]) owns the [`Book`] (machine and log) and the live run, if there is one. Commands come in through a
+//! queue, in order; lines of the journal come in as they are written; what is due is derived from the machine after
+//! each of them. `docs/design/host.md` has the picture, `docs/design/durable-runs.md` the crash windows.
+//!
+//! - [`actor`](self): the loop. `requests`: what clients ask. `running`: starting, attaching, ending. `reading`: the journal.
+//!   `judging`: the policy and trust. `report`: status. `subscribing`: replays and listeners.
+
+mod actor;
+mod book;
+mod calls;
+mod context;
+mod judging;
+mod live;
+mod reading;
+mod report;
+mod requests;
+mod running;
+mod stopping;
+mod subscribing;
+mod writer;
+
+pub use book::{Book, OpenBookError, OpenedBook};
+pub use context::HostSettings;
+
+pub(crate) use actor::{Actor, Command, now};
+pub(crate) use book::LOG;
+pub(crate) use context::Context;
+pub(crate) use subscribing::subscribe;

@@ -1,0 +1,168 @@
+//! The journal: every line becomes facts and events, in the log before anybody hears of them.
+
+use estelle_proto::events::ClaudeEvent;
+use estelle_proto::ipc::{HostEvent, HostToPylon};
+use estelle_state::conversation::{Seen, StopReason};
+use rustix::process::Signal;
+
+use super::actor::{Actor, Broken, now};
+use super::live::Live;
+use super::running::{Phase, Wake};
+use crate::log::Sync;
+use crate::mailbox::Letter;
+use crate::run::send_signal;
+use crate::translate::{Translation, digest_of_answer};
+
+/// How many lines are read before commands get their turn.
+const BATCH: usize = 256;
+
+impl Live {
+    /// Waits for output or for a line that could not be written.
+    pub(super) async fn wake(&mut self) -> Wake {
+        let (bell, writer) = self.sources();
+        tokio::select! {
+            () = bell.notified() => Wake::Output,
+            failure = writer.failure() => Wake::Unwritten(failure),
+        }
+    }
+}
+
+impl Actor {
+    /// Reads what is there, up to a batch; notices the end of the run.
+    pub(super) async fn read_journal(&mut self) -> Result<(), Broken> {
+        self.has_more = false;
+        self.look_for_start().await?;
+        let mut count = 0;
+        while let Some(line) = self.next_line()? {
+            self.take_line(line).await?;
+            count += 1;
+            if count == BATCH {
+                self.has_more = true;
+                break;
+            }
+        }
+        let Phase::Live(live) = &mut self.phase else {
+            return Ok(());
+        };
+        if count > 0 {
+            self.idle.touch(now());
+            self.disk_full = live.refill().is_err();
+            return Ok(());
+        }
+        // The end is looked for before the file is read again: what was written before it is then seen.
+        if !live.is_alive()? {
+            self.drain().await?;
+        }
+        Ok(())
+    }
+
+    fn next_line(&mut self) -> Result<Option<Translation>, Broken> {
+        match &mut self.phase {
+            Phase::Live(live) => Ok(live.next()?),
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => Ok(None),
+        }
+    }
+
+    async fn take_line(&mut self, line: Translation) -> Result<(), Broken> {
+        for event in &line.passing {
+            self.pass(event);
+        }
+        if line.is_passing() {
+            return Ok(());
+        }
+        self.keep(line).await
+    }
+
+    /// A line that leaves something in the log.
+    async fn keep(&mut self, mut found: Translation) -> Result<(), Broken> {
+        let Phase::Live(live) = &mut self.phase else {
+            return Ok(());
+        };
+        let stretch = live.stretch(&found);
+        let open_from = stretch.open_from;
+        let is_end = found
+            .seen
+            .iter()
+            .any(|seen| matches!(seen, Seen::TurnEnded { .. }));
+        let durable = std::mem::take(&mut found.durable);
+        let was_ready = self.is_ready();
+        let decided = self.book.decide();
+        let (entry, suspicion) = decided.read(now(), stretch, durable, digest_of_answer);
+        self.record(entry, Sync::Later).await?;
+        if !was_ready && self.is_ready() {
+            let with_history = self.is_resumed();
+            self.tell_resumed(&Ok(with_history));
+        }
+        if is_end {
+            self.stopping.turn_ended();
+            self.book.sync().await?;
+            if let Phase::Live(live) = &mut self.phase {
+                live.give_back(open_from);
+            }
+        }
+        if let Some(suspicion) = suspicion {
+            self.tampered(suspicion.to_string()).await?;
+        }
+        Ok(())
+    }
+
+    fn is_ready(&self) -> bool {
+        let run = self.book.conversation().run();
+        run.is_some_and(estelle_state::conversation::Run::is_ready)
+    }
+
+    fn is_resumed(&self) -> bool {
+        let run = self.book.conversation().run();
+        run.is_some_and(|run| run.resume.is_some() && !run.resume_failed)
+    }
+
+    /// Somebody else wrote to the CLI: it is killed at once.
+    async fn tampered(&mut self, what: String) -> Result<(), Broken> {
+        tracing::error!(conversation = %self.book.conversation().id(), %what, "tampering: the run is killed");
+        let why = StopReason::Tampered { what };
+        if let Some(entry) = self.book.decide().stop_run(now(), why) {
+            self.record(entry, Sync::Now).await?;
+        }
+        if let Phase::Live(live) = &mut self.phase {
+            live.closed = true;
+            send_signal(&live.record, Signal::KILL);
+        }
+        Ok(())
+    }
+
+    /// The process is gone: the rest of its journal, then its end.
+    async fn drain(&mut self) -> Result<(), Broken> {
+        while let Some(line) = self.next_line()? {
+            self.take_line(line).await?;
+        }
+        let rest = match &mut self.phase {
+            Phase::Live(live) => live.rest()?,
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => None,
+        };
+        if let Some(line) = rest {
+            self.take_line(line).await?;
+        }
+        let Phase::Live(live) = &mut self.phase else {
+            return Ok(());
+        };
+        let exit = live.exit();
+        if live.has_loose_end() {
+            self.keep(Translation::default()).await?;
+        }
+        self.end(exit).await
+    }
+
+    /// Passes an event on to those who look now.
+    fn pass(&mut self, event: &ClaudeEvent) {
+        if self.listeners.is_empty() {
+            return;
+        }
+        let id = self.book.conversation().id().clone();
+        let letter = if let ClaudeEvent::Text(delta) = event {
+            Letter::text(id, delta.clone())
+        } else {
+            Letter::message(&HostToPylon::Event(HostEvent::new(id, event.clone())))
+        };
+        self.publish(vec![letter]);
+    }
+}

@@ -1,0 +1,461 @@
+//! What clients ask of a conversation. Each gets one answer; a refusal changes nothing.
+
+use estelle_proto::decisions::{DecisionKind, PermissionDecision};
+use estelle_proto::ipc::{
+    HostToPylon, MessagePayload, PermissionResponse, PylonToHost, QuestionResponse, SendMessage,
+    StopSession, Subscribed,
+};
+use estelle_proto::runs::PauseReason;
+use estelle_proto::{
+    ApiError, ClientMessageId, ConversationId, DeviceId, Epoch, ErrorCode, OnBusy, PermissionMode,
+    Retry,
+};
+use estelle_state::conversation::{Change, Control, Message, MessageId, Request, StopReason};
+use estelle_state::decisions::{DecisionKey, RefuseAnswer};
+use tokio::sync::oneshot;
+
+use super::actor::{Actor, Broken, Flow, Reply, disk_trouble, now};
+use super::book::Book;
+use super::judging::TrustAnswer;
+use super::running::Phase;
+use crate::ipc::{Done, Refusal};
+use crate::launch::CliMode;
+use crate::log::Sync;
+use crate::mailbox::Letter;
+use crate::translate::lines::{self, AnswerMismatch};
+
+/// What is done when the run is gone.
+#[derive(Debug)]
+pub(super) enum AfterEnd {
+    /// Tell somebody.
+    Tell(oneshot::Sender<()>),
+    /// Answer a request.
+    Answer(Reply),
+    /// Begin a new log.
+    Clear(Reply),
+    /// Remove everything.
+    Delete(Reply),
+}
+
+impl Actor {
+    pub(super) async fn submit(
+        &mut self,
+        command: PylonToHost,
+        reply: Reply,
+    ) -> Result<Flow, Broken> {
+        match command {
+            PylonToHost::SendMessage(command) => {
+                let outcome = self.send(command).await?;
+                let _ = reply.send(outcome);
+            }
+            PylonToHost::StopSession(command) => self.stop(command, reply).await?,
+            PylonToHost::ResumeSession(_) => self.resume(reply).await?,
+            PylonToHost::NewSession(_) => self.new_session(reply).await?,
+            PylonToHost::ClearSession(_) => {
+                self.when_ended(AfterEnd::Clear(reply)).await?;
+            }
+            PylonToHost::DeleteSession(_) => {
+                self.when_ended(AfterEnd::Delete(reply)).await?;
+            }
+            PylonToHost::PermissionResponse(command) => {
+                let outcome = self.permit(command).await?;
+                let _ = reply.send(outcome);
+            }
+            PylonToHost::QuestionResponse(command) => {
+                let outcome = self.answer(command).await?;
+                let _ = reply.send(outcome);
+            }
+            PylonToHost::SetPermissionMode(command) => {
+                self.set_mode(command.mode).await?;
+                let _ = reply.send(Ok(Done::default()));
+            }
+            PylonToHost::SetModel(command) => {
+                self.set_model(command.model).await?;
+                let _ = reply.send(Ok(Done::default()));
+            }
+            PylonToHost::Touch(_) => {
+                self.idle.touch(now());
+                let _ = reply.send(Ok(Done::default()));
+            }
+            PylonToHost::Hello(_)
+            | PylonToHost::GetStatus(_)
+            | PylonToHost::PylonReconnected(_)
+            | PylonToHost::Subscribe(_)
+            | PylonToHost::Unsubscribe(_)
+            | PylonToHost::Shutdown(_)
+            | PylonToHost::GetRules(_)
+            | PylonToHost::SetRule(_)
+            | PylonToHost::RemoveRule(_)
+            | PylonToHost::Unknown(_) => {
+                let message = "a conversation does not take this command".to_owned();
+                let error = ApiError::new(ErrorCode::UnknownType, message, Retry::Never);
+                let _ = reply.send(Err(error.into()));
+            }
+        }
+        Ok(if self.is_deleted { Flow::End } else { Flow::On })
+    }
+
+    async fn send(&mut self, command: SendMessage) -> Result<Result<Done, Refusal>, Broken> {
+        if self.disk_full {
+            return Ok(Err(disk_trouble().into()));
+        }
+        let payload = command.payload;
+        let change = change(&payload, self.book.conversation().session().is_some());
+        if self.book.conversation().run().is_none() {
+            let mut wish = self.wish(self.book.conversation().last_generation());
+            wish.working_dir = payload.working_dir.as_str().into();
+            if let Err(error) = self.context.preflight(&wish).await {
+                return Ok(Err(error.into()));
+            }
+        }
+        let message = message(self.book.conversation().id(), payload);
+        let mut entries = Vec::new();
+        entries.extend(self.book.decide().change(now(), change));
+        let accepted = match self.book.decide().accept(now(), message) {
+            Ok(accepted) => accepted,
+            Err(refused) => {
+                self.record_all(entries).await?;
+                let error =
+                    ApiError::new(ErrorCode::DuplicateId, refused.to_string(), Retry::Never);
+                return Ok(Err(error.into()));
+            }
+        };
+        entries.extend(accepted.entries);
+        self.record_all(entries).await?;
+        self.idle.touch(now());
+        if accepted.interrupt {
+            self.interrupt(Vec::new()).await?;
+        }
+        Ok(Ok(Done {
+            seq: Some(accepted.seq),
+            ..Done::default()
+        }))
+    }
+
+    async fn stop(&mut self, command: StopSession, reply: Reply) -> Result<(), Broken> {
+        let mut failed = None;
+        let deny = |request: &Request| {
+            lines::deny(request, lines::STOPPED).unwrap_or_else(|error| {
+                failed = Some(error);
+                String::new()
+            })
+        };
+        let stopped = self.book.decide().stop(now(), None, deny);
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        self.record_all(stopped.entries).await?;
+        if stopped.interrupt || !stopped.cancel.is_empty() {
+            self.interrupt(stopped.cancel).await?;
+        }
+        if !command.end_process.unwrap_or_default() || self.book.conversation().run().is_none() {
+            let _ = reply.send(Ok(Done::default()));
+            return Ok(());
+        }
+        self.stop_run(StopReason::Paused {
+            reason: PauseReason::Manual,
+            idle_minutes: 0,
+        })
+        .await?;
+        self.after_end.push(AfterEnd::Answer(reply));
+        Ok(())
+    }
+
+    async fn resume(&mut self, reply: Reply) -> Result<(), Broken> {
+        if self.book.conversation().run().is_some() {
+            let message = "the conversation has a process already".to_owned();
+            let error = ApiError::new(ErrorCode::Conflict, message, Retry::Never);
+            let _ = reply.send(Err(error.into()));
+            return Ok(());
+        }
+        let wish = self.wish(self.book.conversation().last_generation());
+        if let Err(error) = self.context.preflight(&wish).await {
+            let _ = reply.send(Err(error.into()));
+            return Ok(());
+        }
+        if let Some(entry) = self.book.decide().want(now()) {
+            self.record(entry, Sync::Now).await?;
+        }
+        self.resuming.push(reply);
+        Ok(())
+    }
+
+    async fn new_session(&mut self, reply: Reply) -> Result<(), Broken> {
+        if self.book.conversation().run().is_none() {
+            let entry = self.book.decide().forget(now());
+            self.record(entry, Sync::Now).await?;
+            let _ = reply.send(Ok(Done::default()));
+            return Ok(());
+        }
+        self.stop_run(StopReason::NewSession).await?;
+        self.after_end.push(AfterEnd::Answer(reply));
+        Ok(())
+    }
+
+    /// Ends the run, if there is one, and then does the rest.
+    async fn when_ended(&mut self, then: AfterEnd) -> Result<(), Broken> {
+        self.after_end.push(then);
+        if self.book.conversation().run().is_none() {
+            return self.after_the_end().await;
+        }
+        self.stop_run(StopReason::NewSession).await
+    }
+
+    /// The run is gone: whoever waited for that goes on.
+    pub(super) async fn after_the_end(&mut self) -> Result<(), Broken> {
+        for then in std::mem::take(&mut self.after_end) {
+            match then {
+                AfterEnd::Tell(reply) => {
+                    let _ = reply.send(());
+                }
+                AfterEnd::Answer(reply) => {
+                    let _ = reply.send(Ok(Done::default()));
+                }
+                AfterEnd::Clear(reply) => {
+                    self.clear().await?;
+                    let _ = reply.send(Ok(Done::default()));
+                }
+                AfterEnd::Delete(reply) => {
+                    self.delete()?;
+                    let _ = reply.send(Ok(Done::default()));
+                }
+            }
+        }
+        let is_over = self.book.conversation().due().is_none();
+        if is_over && !self.resuming.is_empty() {
+            let message = "the agent's process could not be started again; its last error says why";
+            let error = ApiError::new(
+                ErrorCode::AgentUnavailable,
+                message.to_owned(),
+                Retry::Later,
+            );
+            self.tell_resumed(&Err(error.into()));
+        }
+        Ok(())
+    }
+
+    /// A new log in the place of the old one: everything before is gone, and cursors are void.
+    async fn clear(&mut self) -> Result<(), Broken> {
+        let old = self.book.conversation();
+        let epoch = Epoch(old.epoch().0 + 1);
+        let (id, generation) = (old.id().clone(), old.last_generation());
+        let settings = old.settings().clone();
+        self.book = Book::begin(&self.folder, now(), id.clone(), epoch, generation)?;
+        let change = Change {
+            workspace_id: settings.workspace_id,
+            working_dir: settings.working_dir,
+            mode: settings.mode,
+            model: settings.model,
+            append_system_prompt: settings.append_system_prompt,
+            mcp_config: settings.mcp_config,
+            session: None,
+        };
+        let entries = self
+            .book
+            .decide()
+            .change(now(), change)
+            .into_iter()
+            .collect();
+        self.record_all(entries).await?;
+        // The journals of old runs are of no use to anybody; what cannot be removed is removed with the conversation.
+        let _ = std::fs::remove_dir_all(self.runs());
+        let subscribed = Subscribed::new(id, epoch, self.book.conversation().seq(), true);
+        let letters = vec![
+            Letter::message(&HostToPylon::Subscribed(subscribed)),
+            self.snapshot(),
+        ];
+        self.publish(letters);
+        Ok(())
+    }
+
+    /// First out of sight in one step, then removed: a host that dies in between leaves nothing half.
+    fn delete(&mut self) -> Result<(), Broken> {
+        let trash = self.context.settings.data.join("deleted");
+        std::fs::create_dir_all(&trash)?;
+        let aside = trash.join(format!("{}-{}", self.book.conversation().id(), now().0));
+        std::fs::rename(&self.folder, &aside)?;
+        // What is left is removed at the next start.
+        let _ = std::fs::remove_dir_all(&aside);
+        self.is_deleted = true;
+        Ok(())
+    }
+
+    async fn permit(
+        &mut self,
+        command: PermissionResponse,
+    ) -> Result<Result<Done, Refusal>, Broken> {
+        let (key, request) = match self.open_request(&command.tool_use_id) {
+            Ok(open) => open,
+            Err(refused) => return Ok(Err(refusal(&refused))),
+        };
+        let decision = command.decision;
+        let line = if request.kind == DecisionKind::Trust {
+            trust_line(&request, &decision)
+        } else {
+            lines::permission(&request, &decision, command.message.as_deref())
+        };
+        self.decide(&key, command.device_id, decision, line).await
+    }
+
+    async fn answer(&mut self, command: QuestionResponse) -> Result<Result<Done, Refusal>, Broken> {
+        let (key, request) = match self.open_request(&command.tool_use_id) {
+            Ok(open) => open,
+            Err(refused) => return Ok(Err(refusal(&refused))),
+        };
+        let line = lines::answer(&request, &command.answer);
+        self.decide(&key, command.device_id, PermissionDecision::Allow, line)
+            .await
+    }
+
+    fn open_request(
+        &self,
+        id: &estelle_proto::ToolUseId,
+    ) -> Result<(DecisionKey, Request), RefuseAnswer> {
+        let conversation = self.book.conversation();
+        let key = conversation.find_decision(id)?;
+        let pending = conversation.open_decision(&key)?;
+        Ok((key, pending.request.clone()))
+    }
+
+    /// The first answer wins: compared and set in the machine, on the disk before the CLI gets it.
+    async fn decide(
+        &mut self,
+        key: &DecisionKey,
+        by: Option<DeviceId>,
+        decision: PermissionDecision,
+        line: Result<String, AnswerMismatch>,
+    ) -> Result<Result<Done, Refusal>, Broken> {
+        let line = match line {
+            Ok(line) => line,
+            Err(mismatch) => {
+                let message = mismatch.to_string();
+                let error = ApiError::new(ErrorCode::InvalidMessage, message, Retry::Never);
+                return Ok(Err(error.into()));
+            }
+        };
+        let at = now();
+        match self.book.decide().answer(at, key, by, decision, line) {
+            Ok(entry) => {
+                self.record(entry, Sync::Now).await?;
+                self.idle.touch(at);
+                Ok(Ok(Done {
+                    answered_by: by,
+                    answered_at: Some(at),
+                    ..Done::default()
+                }))
+            }
+            Err(refused) => Ok(Err(refusal(&refused))),
+        }
+    }
+
+    async fn set_mode(&mut self, mode: PermissionMode) -> Result<(), Broken> {
+        let before = self.cli_mode();
+        let change = Change {
+            mode: Some(mode),
+            ..Change::default()
+        };
+        if let Some(entry) = self.book.decide().change(now(), change) {
+            self.record(entry, Sync::Now).await?;
+        }
+        let after = self.cli_mode();
+        if before != after && matches!(self.phase, Phase::Live(_)) {
+            let mode = PermissionMode::from(after.as_str());
+            self.control(Control::Mode { mode }).await?;
+        }
+        Ok(())
+    }
+
+    fn cli_mode(&self) -> CliMode {
+        let own = self.book.conversation().settings().mode.clone();
+        CliMode::of(&own.unwrap_or_else(|| self.context.default_mode()))
+    }
+
+    async fn set_model(&mut self, model: Option<String>) -> Result<(), Broken> {
+        let change = Change {
+            model: Some(model.clone().unwrap_or_default()),
+            ..Change::default()
+        };
+        if let Some(entry) = self.book.decide().change(now(), change) {
+            self.record(entry, Sync::Now).await?;
+            if matches!(self.phase, Phase::Live(_)) {
+                self.control(Control::Model { model }).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a message changes about its conversation.
+fn change(payload: &MessagePayload, has_session: bool) -> Change {
+    Change {
+        workspace_id: Some(payload.workspace_id.clone()),
+        working_dir: Some(payload.working_dir.clone()),
+        mode: payload.permission_mode.clone(),
+        model: payload.model.clone(),
+        append_system_prompt: payload.append_system_prompt.clone(),
+        mcp_config: payload.mcp_config.clone(),
+        session: payload.claude_session_id.clone().filter(|_| !has_session),
+    }
+}
+
+fn message(conversation: &ConversationId, payload: MessagePayload) -> Message {
+    Message {
+        id: message_id(conversation, payload.client_message_id.as_ref()),
+        content: payload.prompt.as_str().to_owned(),
+        on_busy: payload.on_busy.unwrap_or(OnBusy::Inject),
+        client_message_id: payload.client_message_id,
+        device_id: payload.device_id,
+    }
+}
+
+/// The id for the CLI: the sender's own if it is a UUID, otherwise one that the same id always gives.
+fn message_id(conversation: &ConversationId, client: Option<&ClientMessageId>) -> MessageId {
+    let Some(client) = client else {
+        return MessageId(uuid::Uuid::new_v4().to_string());
+    };
+    if let Ok(uuid) = uuid::Uuid::parse_str(client.as_str()) {
+        return MessageId(uuid.to_string());
+    }
+    let hash = blake3::hash(format!("{conversation}/{client}").as_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&hash.as_bytes()[..16]);
+    MessageId(
+        uuid::Builder::from_random_bytes(bytes)
+            .into_uuid()
+            .to_string(),
+    )
+}
+
+fn trust_line(request: &Request, decision: &PermissionDecision) -> Result<String, AnswerMismatch> {
+    let allow = match decision {
+        PermissionDecision::Allow | PermissionDecision::AllowAll => true,
+        PermissionDecision::Deny => false,
+        PermissionDecision::Unknown(word) => return Err(AnswerMismatch::Word(word.clone())),
+    };
+    let shown: serde_json::Value = request.input.decode()?;
+    let folder = shown.get("folder").and_then(|folder| folder.as_str());
+    Ok(serde_json::to_string(&TrustAnswer {
+        folder: folder.unwrap_or_default().to_owned(),
+        hash: request.input_hash.clone(),
+        allow,
+    })?)
+}
+
+/// Why an answer was not taken, for the one who gave it.
+fn refusal(refused: &RefuseAnswer) -> Refusal {
+    let code = match refused {
+        RefuseAnswer::Unknown => ErrorCode::UnknownDecision,
+        RefuseAnswer::AlreadyAnswered { .. } => ErrorCode::AlreadyAnswered,
+        RefuseAnswer::Void => ErrorCode::DecisionVoid,
+        RefuseAnswer::Changed => ErrorCode::Conflict,
+    };
+    let (answered_by, answered_at) = match refused {
+        RefuseAnswer::AlreadyAnswered { by, at } => (*by, *at),
+        RefuseAnswer::Unknown | RefuseAnswer::Void | RefuseAnswer::Changed => (None, None),
+    };
+    Refusal {
+        error: ApiError::new(code, refused.to_string(), Retry::Never),
+        answered_by,
+        answered_at,
+    }
+}

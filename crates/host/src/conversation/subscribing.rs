@@ -1,0 +1,124 @@
+//! Subscriptions: what happened behind a cursor, how it is now, and what happens from then on, without a gap.
+//!
+//! The log is read outside of the conversation's task, as fast as the client takes it. When the reader has reached the
+//! head, the task adds the client to its listeners in one step; if something happened meanwhile the reader goes on.
+
+use estelle_proto::ipc::{HostToPylon, Subscribe, Subscribed};
+use estelle_proto::{Epoch, Seq};
+use tokio::sync::{mpsc, oneshot};
+
+use super::actor::{Actor, Command};
+use super::book::{Position, View};
+use crate::mailbox::{Letter, Mailbox};
+
+/// How many events are read in one go.
+const PORTION: usize = 256;
+
+/// Serves a subscription until the client is among the listeners. Ends early when client or conversation is gone.
+pub(crate) async fn subscribe(
+    actor: mpsc::Sender<Command>,
+    request: Subscribe,
+    mailbox: Mailbox,
+) -> Option<()> {
+    let id = request.session_id.clone();
+    let mut view = view(&actor).await?;
+    let (mut position, fresh) = locate(&view, &request);
+    let subscribed = Subscribed {
+        request_id: request.request_id.clone(),
+        ..Subscribed::new(id.clone(), view.epoch(), view.head(), fresh)
+    };
+    let subscribed = Letter::message(&HostToPylon::Subscribed(subscribed));
+    mailbox.post_when_room(subscribed).await.ok()?;
+    loop {
+        while position.seq < view.head() {
+            let (letters, reached) = view.read(position, PORTION).ok()?;
+            if reached == position {
+                return None;
+            }
+            for letter in letters {
+                mailbox.post_when_room(letter).await.ok()?;
+            }
+            position = reached;
+        }
+        let next = match join(&actor, &view, position.seq, &mailbox).await? {
+            Joined::Yes => return Some(()),
+            Joined::Behind(view) => *view,
+        };
+        if next.epoch() != view.epoch() {
+            // The log was begun anew meanwhile: so is the replay, and the client is told.
+            position = View::start();
+            let subscribed = Subscribed::new(id.clone(), next.epoch(), next.head(), true);
+            let subscribed = Letter::message(&HostToPylon::Subscribed(subscribed));
+            mailbox.post_when_room(subscribed).await.ok()?;
+        }
+        view = next;
+    }
+}
+
+enum Joined {
+    Yes,
+    Behind(Box<View>),
+}
+
+async fn view(actor: &mpsc::Sender<Command>) -> Option<View> {
+    let (reply, view) = oneshot::channel();
+    actor.send(Command::View(reply)).await.ok()?;
+    view.await.ok()
+}
+
+async fn join(
+    actor: &mpsc::Sender<Command>,
+    view: &View,
+    seq: Seq,
+    mailbox: &Mailbox,
+) -> Option<Joined> {
+    let (joined, answer) = oneshot::channel();
+    let command = Command::Join {
+        seq,
+        epoch: view.epoch(),
+        mailbox: mailbox.clone(),
+        joined,
+    };
+    actor.send(command).await.ok()?;
+    Some(match answer.await.ok()? {
+        None => Joined::Yes,
+        Some(view) => Joined::Behind(Box::new(view)),
+    })
+}
+
+/// Where to begin, and whether the cursor was void.
+fn locate(view: &View, request: &Subscribe) -> (Position, bool) {
+    let (Some(seq), Some(epoch)) = (request.seq, request.epoch) else {
+        return (View::start(), false);
+    };
+    if seq == Seq(0) {
+        return (View::start(), false);
+    }
+    let found = match &request.chain_hash {
+        Some(hash) if epoch == view.epoch() => view.locate(seq, hash).ok().flatten(),
+        Some(_) | None => None,
+    };
+    found.map_or((View::start(), true), |position| (position, false))
+}
+
+impl Actor {
+    /// Adds a listener that knows everything up to `seq`; one that does not gets a new view.
+    pub(super) fn join(
+        &mut self,
+        seq: Seq,
+        epoch: Epoch,
+        mailbox: Mailbox,
+        joined: oneshot::Sender<Option<View>>,
+    ) {
+        let conversation = self.book.conversation();
+        if seq != conversation.seq() || epoch != conversation.epoch() {
+            let _ = joined.send(Some(self.book.view()));
+            return;
+        }
+        self.listeners.retain(|one| !one.is(&mailbox));
+        if mailbox.post(self.snapshot()).is_ok() {
+            self.listeners.push(mailbox);
+        }
+        let _ = joined.send(None);
+    }
+}

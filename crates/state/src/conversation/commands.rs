@@ -1,0 +1,342 @@
+//! What people and the host ask of a conversation: each becomes entries for the log, or a refusal that changes nothing.
+
+use estelle_proto::decisions::{DecisionState, PermissionDecision};
+use estelle_proto::events::{
+    ClaudeAborted, ClaudeEvent, DecisionAnswered, PermissionAsked, QuestionAsked, UserMessage,
+};
+use estelle_proto::runs::SessionReset;
+use estelle_proto::{DeviceId, Generation, OnBusy, Seq, Timestamp, ToolUseId};
+
+use super::fold::HOST;
+use super::messages::Place;
+use super::record::{
+    Change, Control, Durable, Entry, Message, MessageId, Record, Request, StopReason, Verdict,
+};
+use super::{Conversation, Pending};
+use crate::decisions::{Answered, DecisionKey, RefuseAnswer};
+
+/// What came of a message that was sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accepted {
+    /// The number of its event.
+    pub seq: Seq,
+    /// For the log; none if the message was known.
+    pub entries: Vec<Entry>,
+    /// The running turn is to be broken off first.
+    pub interrupt: bool,
+}
+
+/// Why a message is not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RefuseMessage {
+    /// A message with this id and another text was taken before.
+    #[error("another message with this id was sent before; choose a new id")]
+    OtherText,
+}
+
+/// What a stop comes to.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Stopped {
+    /// For the log.
+    pub entries: Vec<Entry>,
+    /// Messages to take out of the CLI's queue.
+    pub cancel: Vec<MessageId>,
+    /// Whether the CLI must break its turn off.
+    pub interrupt: bool,
+}
+
+/// Messages and settings.
+impl Conversation {
+    /// Changes settings; nothing if they are so already.
+    pub fn change(&mut self, at: Timestamp, change: Change) -> Option<Entry> {
+        let mut changed = self.settings.clone();
+        changed.take(&change);
+        let is_new_session = change.session.is_some() && change.session != self.session;
+        if changed == self.settings && !is_new_session {
+            return None;
+        }
+        Some(self.commit(at, Record::Set(change), Vec::new()))
+    }
+
+    /// Takes a message on.
+    pub fn accept(&mut self, at: Timestamp, message: Message) -> Result<Accepted, RefuseMessage> {
+        if let Some(seq) = self.messages.seq_of(&message.id) {
+            let before = self.messages.tracked().iter();
+            let before = before
+                .map(|one| &one.message)
+                .find(|one| one.id == message.id);
+            if before.is_some_and(|before| before.content != message.content) {
+                return Err(RefuseMessage::OtherText);
+            }
+            return Ok(Accepted {
+                seq,
+                entries: Vec::new(),
+                interrupt: false,
+            });
+        }
+        let mut entries = Vec::new();
+        entries.extend(self.release(at));
+        let interrupt = message.on_busy == OnBusy::Interrupt && self.is_turn_open();
+        let event = ClaudeEvent::UserMessage(UserMessage {
+            client_message_id: message.client_message_id.clone(),
+            device_id: message.device_id,
+            ..UserMessage::new(message.content.clone(), at)
+        });
+        let seq = Seq(self.seq.0 + 1);
+        entries.push(self.commit(at, Record::Accepted(message), vec![event.into()]));
+        Ok(Accepted {
+            seq,
+            entries,
+            interrupt,
+        })
+    }
+
+    /// Lets messages go that were kept because their process died.
+    pub fn release(&mut self, at: Timestamp) -> Option<Entry> {
+        let held = self.messages.in_place(|place| place == Place::Held);
+        (!held.is_empty()).then(|| self.commit(at, Record::Released, Vec::new()))
+    }
+
+    /// A person wants a process, even without a message. Nothing if there is one.
+    pub fn want(&mut self, at: Timestamp) -> Option<Entry> {
+        let is_missing = self.run.is_none() && !self.wanted;
+        is_missing.then(|| self.commit(at, Record::Wanted, Vec::new()))
+    }
+
+    /// A message goes to the CLI.
+    pub fn hand(&mut self, at: Timestamp, generation: Generation, message: MessageId) -> Entry {
+        let record = Record::Handed {
+            generation,
+            message,
+        };
+        self.commit(at, record, Vec::new())
+    }
+
+    /// A control request goes to the CLI.
+    pub fn request(
+        &mut self,
+        at: Timestamp,
+        generation: Generation,
+        request_id: String,
+        control: Control,
+    ) -> Entry {
+        let record = Record::Requested {
+            generation,
+            request_id,
+            control,
+        };
+        self.commit(at, record, Vec::new())
+    }
+}
+
+/// Stopping.
+impl Conversation {
+    /// A person breaks off whatever goes on. `deny` makes the CLI's line for a refused request.
+    pub fn stop(
+        &mut self,
+        at: Timestamp,
+        by: Option<DeviceId>,
+        mut deny: impl FnMut(&Request) -> String,
+    ) -> Stopped {
+        let mut stopped = Stopped::default();
+        let open: Vec<DecisionKey> = self.pending.keys().cloned().collect();
+        for key in open.into_iter().filter(|key| key.generation != HOST) {
+            let Some(line) = self.pending.get(&key).map(|pending| deny(&pending.request)) else {
+                continue;
+            };
+            let refused = self.answer(at, &key, by, PermissionDecision::Deny, line);
+            stopped.entries.extend(refused);
+        }
+        let waiting = self
+            .messages
+            .in_place(|place| matches!(place, Place::Waiting | Place::Held));
+        if !waiting.is_empty() {
+            let record = Record::Withdrawn { messages: waiting };
+            stopped.entries.push(self.commit(at, record, Vec::new()));
+        }
+        stopped.cancel = self
+            .messages
+            .in_place(|place| matches!(place, Place::Handed(_)));
+        stopped.interrupt = self.is_turn_open() && !self.interrupted;
+        if stopped.interrupt {
+            let event = ClaudeEvent::Aborted(ClaudeAborted::new("user".to_owned()));
+            let record = Record::Interrupted { by };
+            stopped
+                .entries
+                .push(self.commit(at, record, vec![event.into()]));
+        }
+        stopped
+    }
+
+    /// The run is to be ended. Nothing for one that is being ended already or is not there.
+    pub fn stop_run(&mut self, at: Timestamp, why: StopReason) -> Option<Entry> {
+        let run = self.run.as_ref().filter(|run| run.stopping.is_none())?;
+        let record = Record::Stopping {
+            generation: run.generation,
+            why,
+        };
+        Some(self.commit(at, record, Vec::new()))
+    }
+
+    /// The session is forgotten; only without a run.
+    pub fn forget(&mut self, at: Timestamp) -> Entry {
+        let event = ClaudeEvent::SessionReset(SessionReset::new("new_session".to_owned()));
+        self.commit(at, Record::Forgotten, vec![event.into()])
+    }
+
+    /// Something was found wrong and put right.
+    pub fn repair(&mut self, at: Timestamp, what: String, events: Vec<ClaudeEvent>) -> Entry {
+        let events = events.into_iter().map(Durable::from).collect();
+        self.commit(at, Record::Repaired { what }, events)
+    }
+}
+
+/// Decisions.
+impl Conversation {
+    /// The newest decision about a call, open or not.
+    pub fn find_decision(&self, id: &ToolUseId) -> Result<DecisionKey, RefuseAnswer> {
+        self.ledger.newest(id).ok_or(RefuseAnswer::Unknown)
+    }
+
+    /// What people are shown of an open decision, or why it is not open.
+    pub fn open_decision(&self, key: &DecisionKey) -> Result<&Pending, RefuseAnswer> {
+        if let Some(pending) = self.pending.get(key) {
+            return Ok(pending);
+        }
+        Err(self.ledger.refusal(key))
+    }
+
+    /// A person answers. The first answer wins; `line` is what the CLI gets.
+    pub fn answer(
+        &mut self,
+        at: Timestamp,
+        key: &DecisionKey,
+        by: Option<DeviceId>,
+        decision: PermissionDecision,
+        line: String,
+    ) -> Result<Entry, RefuseAnswer> {
+        let pending = self.open_decision(key)?;
+        let remember =
+            (decision == PermissionDecision::AllowAll).then(|| pending.request.tool_name.clone());
+        let was_shown = pending.shown.is_some();
+        let answered = Answered {
+            key: key.clone(),
+            by,
+            at,
+            line,
+        };
+        let fact = self.ledger.answer(answered, &pending.request.input_hash)?;
+        let event = ClaudeEvent::DecisionAnswered(DecisionAnswered {
+            decision: Some(decision),
+            device_id: by,
+            answered_at: Some(at),
+            ..DecisionAnswered::new(key.tool_use_id.clone(), DecisionState::Answered)
+        });
+        let record = Record::Decided {
+            fact,
+            verdict: None,
+            remember,
+        };
+        let events = was_shown.then(|| event.into()).into_iter().collect();
+        Ok(self.commit(at, record, events))
+    }
+
+    /// The policy decided. Nothing if somebody was faster.
+    pub fn judged(
+        &mut self,
+        at: Timestamp,
+        key: &DecisionKey,
+        verdict: Verdict,
+        line: String,
+    ) -> Option<Entry> {
+        let hash = self.pending.get(key)?.request.input_hash.clone();
+        let answered = Answered {
+            key: key.clone(),
+            by: None,
+            at,
+            line,
+        };
+        let fact = self.ledger.answer(answered, &hash).ok()?;
+        let record = Record::Decided {
+            fact,
+            verdict: Some(verdict),
+            remember: None,
+        };
+        Some(self.commit(at, record, Vec::new()))
+    }
+
+    /// The policy could not decide: people are asked.
+    pub fn show(&mut self, at: Timestamp, key: &DecisionKey, reason: String) -> Option<Entry> {
+        let pending = self
+            .pending
+            .get(key)
+            .filter(|pending| pending.shown.is_none())?;
+        let event = shown_event(&pending.request, &reason);
+        let record = Record::Shown {
+            key: key.clone(),
+            reason,
+        };
+        Some(self.commit(at, record, vec![event.into()]))
+    }
+
+    /// The host itself asks people something. Nothing if it did so before.
+    pub fn ask(&mut self, at: Timestamp, request: Request, reason: String) -> Vec<Entry> {
+        let key = DecisionKey {
+            generation: HOST,
+            tool_use_id: request.tool_use_id.clone(),
+        };
+        if self.ledger.get(&key).is_some() {
+            return Vec::new();
+        }
+        let asked = self.commit(at, Record::Asked(Box::new(request)), Vec::new());
+        let shown = self.show(at, &key, reason);
+        std::iter::once(asked).chain(shown).collect()
+    }
+
+    /// The host has acted on an answer to its own question.
+    pub fn acted(&mut self, at: Timestamp, key: &DecisionKey) -> Option<Entry> {
+        let fact = self.ledger.settled(key)?;
+        let record = Record::Decided {
+            fact,
+            verdict: None,
+            remember: None,
+        };
+        Some(self.commit(at, record, Vec::new()))
+    }
+
+    /// A call of one of our own tools begins, or has its answer.
+    pub fn call(&mut self, at: Timestamp, request_id: String, answer: Option<String>) -> Entry {
+        let generation = self.run.as_ref().map_or(HOST, |run| run.generation);
+        let record = Record::Called {
+            generation,
+            request_id,
+            answer,
+        };
+        self.commit(at, record, Vec::new())
+    }
+
+    pub(super) fn voided(key: &DecisionKey, state: DecisionState) -> ClaudeEvent {
+        ClaudeEvent::DecisionAnswered(DecisionAnswered::new(key.tool_use_id.clone(), state))
+    }
+}
+
+fn shown_event(request: &Request, reason: &str) -> ClaudeEvent {
+    use estelle_proto::decisions::DecisionKind;
+    if request.kind == DecisionKind::Question {
+        return ClaudeEvent::QuestionAsked(QuestionAsked {
+            parent_tool_use_id: request.parent_tool_use_id.clone(),
+            ..QuestionAsked::new(request.tool_use_id.clone(), request.questions.clone())
+        });
+    }
+    ClaudeEvent::PermissionAsked(PermissionAsked {
+        kind: Some(request.kind.clone()),
+        input_hash: Some(request.input_hash.clone()),
+        reason: Some(reason.to_owned()),
+        parent_tool_use_id: request.parent_tool_use_id.clone(),
+        ..PermissionAsked::new(
+            request.tool_name.clone(),
+            request.input.clone(),
+            request.tool_use_id.clone(),
+        )
+    })
+}

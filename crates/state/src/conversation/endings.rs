@@ -1,0 +1,173 @@
+//! How runs begin and end, and what people are told about it.
+
+use estelle_proto::decisions::DecisionState;
+use estelle_proto::events::{ClaudeAborted, ClaudeEvent, ErrorEvent};
+use estelle_proto::runs::{PauseReason, ProcessPaused, SessionReset};
+use estelle_proto::{Generation, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::messages::Place;
+use super::record::{Durable, Entry, MessageId, Record, RunExit, StopReason};
+use super::{Conversation, Run};
+
+/// How the last run ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EndedRun {
+    /// Its number.
+    pub generation: Generation,
+    /// When that was known.
+    pub at: Timestamp,
+    /// How.
+    pub exit: RunExit,
+    /// Why we ended it, if we did.
+    pub why: Option<StopReason>,
+    /// It had begun a turn.
+    pub had_turn: bool,
+    /// The session it was to take up did not exist.
+    pub resume_failed: bool,
+}
+
+impl EndedRun {
+    /// Where messages go that the run did not take. Nobody restarts a process that died, except for one that never lived
+    /// and one whose session was gone.
+    pub(super) fn place(run: &Run, exit: &RunExit) -> Place {
+        let never_lived = matches!(exit, RunExit::NeverStarted { retry: true, .. });
+        let by_request = matches!(
+            run.stopping,
+            Some(
+                StopReason::NewSession
+                    | StopReason::Disobeyed
+                    | StopReason::Paused {
+                        reason: PauseReason::IdleTimeout,
+                        ..
+                    }
+            )
+        );
+        if never_lived || run.resume_failed || by_request {
+            Place::Waiting
+        } else {
+            Place::Held
+        }
+    }
+}
+
+impl Conversation {
+    /// A run is about to be started.
+    pub fn intend(&mut self, at: Timestamp) -> Entry {
+        let record = Record::Intended {
+            generation: Generation(self.last_generation.0 + 1),
+            resume: self.session.clone(),
+        };
+        self.commit(at, record, Vec::new())
+    }
+
+    /// Its process is there.
+    pub fn started(&mut self, at: Timestamp, pid: u32, start_ticks: u64) -> Entry {
+        let record = Record::Started {
+            generation: self.last_generation,
+            pid,
+            start_ticks,
+        };
+        self.commit(at, record, Vec::new())
+    }
+
+    /// The run is over. `in_transcript` tells which of the messages it was handed it had begun to work on.
+    pub fn ended_run(
+        &mut self,
+        at: Timestamp,
+        exit: RunExit,
+        in_transcript: impl Fn(&MessageId) -> bool,
+    ) -> Option<Entry> {
+        let run = self.run.as_ref()?;
+        let generation = run.generation;
+        let handed = self
+            .messages
+            .in_place(|place| matches!(place, Place::Handed(_)));
+        let interrupted = handed.into_iter().filter(|id| in_transcript(id)).collect();
+        let events = self.farewell(run, &exit);
+        let record = Record::Ended {
+            generation,
+            exit,
+            interrupted,
+        };
+        let events = events.into_iter().map(Durable::from).collect();
+        Some(self.commit(at, record, events))
+    }
+
+    fn farewell(&self, run: &Run, exit: &RunExit) -> Vec<ClaudeEvent> {
+        let mut events: Vec<ClaudeEvent> = self
+            .pending
+            .iter()
+            .filter(|(key, pending)| key.generation == run.generation && pending.shown.is_some())
+            .map(|(key, _)| Self::voided(key, DecisionState::Void))
+            .collect();
+        if self.turn.is_some() && !self.interrupted {
+            let aborted = ClaudeAborted::new("session_ended".to_owned());
+            events.push(ClaudeEvent::Aborted(aborted));
+        }
+        events.extend(trouble(run, exit));
+        match &run.stopping {
+            Some(StopReason::Paused {
+                reason,
+                idle_minutes,
+            }) => events.push(ClaudeEvent::Paused(ProcessPaused::new(
+                reason.clone(),
+                *idle_minutes,
+                self.session.is_some(),
+            ))),
+            Some(StopReason::NewSession) => {
+                let reset = SessionReset::new("new_session".to_owned());
+                events.push(ClaudeEvent::SessionReset(reset));
+            }
+            Some(StopReason::Disobeyed | StopReason::Tampered { .. }) | None => {}
+        }
+        events
+    }
+}
+
+/// The error that tells people of an end that nobody wanted.
+fn trouble(run: &Run, exit: &RunExit) -> Option<ClaudeEvent> {
+    if let Some(StopReason::Tampered { what }) = &run.stopping {
+        let text = format!(
+            "stopped: something other than Estelle wrote to the agent ({what}); look at what it ran last before going on"
+        );
+        return Some(ClaudeEvent::Error(ErrorEvent::new(text)));
+    }
+    if run.stopping.is_some() || run.resume_failed {
+        return None;
+    }
+    let (text, code) = match exit {
+        RunExit::NeverStarted { retry: true, .. } | RunExit::Code { code: 0, .. } => return None,
+        RunExit::NeverStarted { reason, .. } => (reason.clone(), None),
+        RunExit::Code { code, stderr } => {
+            let text = format!(
+                "the agent's process ended with code {code}{}",
+                quoted(stderr)
+            );
+            (text, Some(*code))
+        }
+        RunExit::Signal { signal, stderr } => {
+            let text = format!(
+                "the agent's process was ended by signal {signal}{}",
+                quoted(stderr)
+            );
+            (text, Some(128 + *signal))
+        }
+        RunExit::Unknown => {
+            let text = "the agent's process is gone; nobody saw how it ended".to_owned();
+            (text, None)
+        }
+    };
+    Some(ClaudeEvent::Error(ErrorEvent {
+        exit_code: code,
+        ..ErrorEvent::new(text)
+    }))
+}
+
+fn quoted(stderr: &str) -> String {
+    let stderr = stderr.trim();
+    if stderr.is_empty() {
+        return String::new();
+    }
+    format!(": {stderr}")
+}

@@ -1,0 +1,369 @@
+//! Folding entries: the only place where a conversation changes.
+
+use estelle_proto::events::ClaudeEvent;
+use estelle_proto::{Generation, Seq, Timestamp};
+
+use super::messages::Place;
+use super::record::{Change, Control, Durable, Entry, Record, RunExit, Seen, StopReason, Stretch};
+use super::{Call, Conversation, EndedRun, Pending, Run, Settings};
+use crate::decisions::{Asked, DecisionKey, Fact};
+
+/// The generation of what the host asks itself: no process can make it void.
+pub(super) const HOST: Generation = Generation(0);
+
+impl Conversation {
+    /// Takes an entry of the log.
+    pub fn apply(&mut self, entry: &Entry) {
+        let at = entry.at;
+        match &entry.record {
+            Record::Began { .. } | Record::Repaired { .. } => {}
+            Record::Set(change) => self.set(change),
+            Record::Accepted(message) => {
+                // Its event is the first of the entry.
+                self.messages.add(message.clone(), Seq(self.seq.0 + 1));
+            }
+            Record::Withdrawn { messages } => self.messages.remove_all(messages),
+            Record::Released => self.messages.release(),
+            Record::Wanted => {
+                self.messages.release();
+                self.wanted = true;
+            }
+            Record::Intended { generation, resume } => {
+                self.last_generation = *generation;
+                self.ended = None;
+                self.wanted = false;
+                self.run = Some(Run::new(*generation, resume.clone()));
+            }
+            Record::Started {
+                pid, start_ticks, ..
+            } => {
+                if let Some(run) = &mut self.run {
+                    run.process = Some((*pid, *start_ticks));
+                }
+            }
+            Record::Handed {
+                generation,
+                message,
+            } => self.messages.set(message, Place::Handed(*generation)),
+            Record::Requested {
+                request_id,
+                control,
+                ..
+            } => self.requested(request_id, control),
+            Record::Read(stretch) => self.read_stretch(stretch, at),
+            Record::Shown { key, reason } => {
+                if let Some(pending) = self.pending.get_mut(key) {
+                    pending.shown = Some(reason.clone());
+                }
+            }
+            Record::Asked(request) => self.asked(request, HOST, at),
+            Record::Decided { fact, remember, .. } => {
+                self.decided(fact.clone());
+                self.remembered.extend(remember.clone());
+            }
+            Record::Called {
+                request_id, answer, ..
+            } => self.called(request_id, answer.as_ref()),
+            Record::Interrupted { .. } => self.interrupted = true,
+            Record::Stopping { why, .. } => {
+                if let Some(run) = &mut self.run {
+                    run.stopping = Some(why.clone());
+                }
+            }
+            Record::Ended {
+                generation,
+                exit,
+                interrupted,
+            } => {
+                self.messages.remove_all(interrupted);
+                self.end(*generation, exit, at);
+            }
+            Record::Forgotten => self.forget_session(),
+        }
+        entry
+            .events
+            .iter()
+            .for_each(|event| self.apply_event(event));
+    }
+
+    pub(super) fn apply_event(&mut self, durable: &Durable) {
+        self.seq.0 += 1;
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "the other events change nothing that is kept"
+        )]
+        match &durable.event {
+            ClaudeEvent::State(state) => self.announced = state.state.clone(),
+            ClaudeEvent::Init(init) => self.init = Some(init.clone()),
+            ClaudeEvent::ToolInfo(tool) => {
+                if let Some(id) = &tool.tool_use_id {
+                    self.tools.insert(id.clone(), tool.tool_name.clone());
+                }
+            }
+            ClaudeEvent::ToolComplete(tool) => {
+                if let Some(id) = &tool.tool_use_id {
+                    self.tools.remove(id);
+                    self.settle(id.clone());
+                }
+            }
+            ClaudeEvent::Task(task) => match task.status.as_str() {
+                "started" | "running" => {
+                    self.tasks.insert(task.task_id.clone());
+                }
+                _ => {
+                    self.tasks.remove(&task.task_id);
+                }
+            },
+            _ => {}
+        }
+    }
+
+    fn set(&mut self, change: &Change) {
+        self.settings.take(change);
+        self.session = change.session.clone().or(self.session.take());
+    }
+
+    fn requested(&mut self, request_id: &str, control: &Control) {
+        if let Some(run) = &mut self.run {
+            if *control == Control::Initialize {
+                run.greeting = Some(request_id.to_owned());
+            }
+            run.controls.insert(request_id.to_owned(), control.clone());
+        }
+    }
+
+    fn read_stretch(&mut self, stretch: &Stretch, at: Timestamp) {
+        if let Some(run) = &mut self.run {
+            run.read_to = stretch.to;
+            run.open_from = stretch.open_from;
+        }
+        for seen in &stretch.seen {
+            self.saw(seen, stretch.generation, at);
+        }
+    }
+
+    fn saw(&mut self, seen: &Seen, generation: Generation, at: Timestamp) {
+        match seen {
+            Seen::TurnBegan { session } => {
+                self.turn.get_or_insert(at);
+                self.session = Some(session.clone());
+                self.talked = true;
+                if let Some(run) = &mut self.run {
+                    run.had_turn = true;
+                }
+            }
+            Seen::TurnEnded { cost, messages, .. } => {
+                self.turn = None;
+                self.interrupted = false;
+                self.messages.remove_all(messages);
+                self.messages.finish_taken();
+                if let Some(run) = &mut self.run {
+                    run.cost = *cost;
+                }
+            }
+            // One that is taken outside of a turn was answered before, and is done.
+            Seen::Taken { message } if self.turn.is_none() => self.messages.remove(message),
+            Seen::Taken { message } => self.messages.set(message, Place::Taken(generation)),
+            Seen::Dropped { message } => self.messages.remove(message),
+            Seen::Asked(request) => self.asked(request, generation, at),
+            Seen::Withdrew { request_id } => {
+                if let Some(key) = self.key_of(generation, request_id) {
+                    self.settle_key(&key);
+                }
+            }
+            Seen::Response { request_id, .. } => self.responded(request_id, generation),
+            Seen::Called {
+                request_id,
+                server,
+                message,
+            } => {
+                if let Some(run) = &mut self.run {
+                    let call = Call {
+                        server: server.clone(),
+                        message: message.clone(),
+                        begun: false,
+                        answer: None,
+                        delivered: false,
+                    };
+                    run.calls.entry(request_id.clone()).or_insert(call);
+                }
+            }
+            Seen::Unknown {
+                request_id,
+                subtype,
+            } => {
+                if let Some(run) = &mut self.run {
+                    run.refused.insert(request_id.clone(), subtype.clone());
+                }
+            }
+            Seen::Mode { .. } => {}
+            Seen::ResumeFailed => {
+                if let Some(run) = &mut self.run {
+                    run.resume_failed = true;
+                }
+            }
+        }
+    }
+
+    fn asked(&mut self, request: &super::Request, generation: Generation, at: Timestamp) {
+        let key = DecisionKey {
+            generation,
+            tool_use_id: request.tool_use_id.clone(),
+        };
+        let asked = Asked {
+            key: key.clone(),
+            kind: request.kind.clone(),
+            request_id: request.request_id.clone(),
+            input_hash: request.input_hash.clone(),
+            at,
+        };
+        if let Some(fact) = self.ledger.ask(asked) {
+            self.decided(fact);
+            let pending = Pending {
+                request: request.clone(),
+                at,
+                shown: None,
+            };
+            self.pending.insert(key, pending);
+        }
+    }
+
+    fn responded(&mut self, request_id: &str, generation: Generation) {
+        if let Some(fact) = self.ledger.echoed(generation, request_id) {
+            self.decided(fact);
+        }
+        let Some(run) = &mut self.run else { return };
+        if let Some(call) = run.calls.get_mut(request_id) {
+            call.delivered = true;
+        }
+        if let Some(control) = run.controls.remove(request_id) {
+            run.greeted |= control == Control::Initialize;
+            run.replied.insert(request_id.to_owned());
+        }
+    }
+
+    fn called(&mut self, request_id: &str, answer: Option<&String>) {
+        let call = self
+            .run
+            .as_mut()
+            .and_then(|run| run.calls.get_mut(request_id));
+        if let Some(call) = call {
+            call.begun = true;
+            call.answer = answer.cloned();
+        }
+    }
+
+    pub(super) fn decided(&mut self, fact: Fact) {
+        match &fact {
+            Fact::Answered(answered) => {
+                self.pending.remove(&answered.key);
+            }
+            Fact::Settled(key) | Fact::Voided(key) => {
+                self.pending.remove(key);
+            }
+            Fact::Opened(_) | Fact::Delivered(_) => {}
+        }
+        self.ledger.apply(fact);
+    }
+
+    /// The call came back, so whatever was asked about it is dealt with.
+    fn settle(&mut self, tool_use_id: estelle_proto::ToolUseId) {
+        let key = DecisionKey {
+            generation: self.last_generation,
+            tool_use_id,
+        };
+        self.settle_key(&key);
+    }
+
+    fn settle_key(&mut self, key: &DecisionKey) {
+        if let Some(fact) = self.ledger.settled(key) {
+            self.decided(fact);
+        }
+    }
+
+    pub(super) fn key_of(&self, generation: Generation, request_id: &str) -> Option<DecisionKey> {
+        let found = self.pending.iter().find(|(key, pending)| {
+            key.generation == generation && pending.request.request_id == request_id
+        });
+        found.map(|(key, _)| key.clone())
+    }
+
+    fn end(&mut self, generation: Generation, exit: &RunExit, at: Timestamp) {
+        let Some(run) = self.run.take_if(|run| run.generation == generation) else {
+            return;
+        };
+        for fact in self.ledger.process_gone(generation) {
+            self.decided(fact);
+        }
+        self.turn = None;
+        self.interrupted = false;
+        self.tools.clear();
+        self.tasks.clear();
+        self.remembered.clear();
+        self.messages.finish_taken();
+        self.messages.bring_back(EndedRun::place(&run, exit));
+        if run.resume_failed {
+            self.session = None;
+        }
+        if run.stopping == Some(StopReason::NewSession) {
+            self.forget_session();
+        }
+        self.ended = Some(EndedRun {
+            generation,
+            at,
+            exit: exit.clone(),
+            why: run.stopping,
+            had_turn: run.had_turn,
+            resume_failed: run.resume_failed,
+        });
+    }
+
+    fn forget_session(&mut self) {
+        self.session = None;
+        self.talked = false;
+        self.remembered.clear();
+    }
+}
+
+impl Settings {
+    pub(super) fn take(&mut self, change: &Change) {
+        take(&mut self.workspace_id, change.workspace_id.as_ref());
+        take(&mut self.working_dir, change.working_dir.as_ref());
+        take(&mut self.mode, change.mode.as_ref());
+        take(&mut self.mcp_config, change.mcp_config.as_ref());
+        if let Some(model) = &change.model {
+            self.model = Some(model.clone()).filter(|model| !model.is_empty());
+        }
+        if let Some(prompt) = &change.append_system_prompt {
+            self.append_system_prompt = Some(prompt.clone()).filter(|text| !text.is_empty());
+        }
+    }
+}
+
+fn take<T: Clone>(setting: &mut Option<T>, change: Option<&T>) {
+    if let Some(change) = change {
+        *setting = Some(change.clone());
+    }
+}
+
+impl Run {
+    fn new(generation: Generation, resume: Option<estelle_proto::ClaudeSessionId>) -> Self {
+        Self {
+            generation,
+            resume,
+            process: None,
+            read_to: 0,
+            open_from: 0,
+            cost: 0.0,
+            greeting: None,
+            greeted: false,
+            had_turn: false,
+            stopping: None,
+            resume_failed: false,
+            controls: std::collections::BTreeMap::new(),
+            replied: std::collections::BTreeSet::new(),
+            calls: std::collections::BTreeMap::new(),
+            refused: std::collections::BTreeMap::new(),
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! A conversation: what happened to it, what it is now, and what is due.
+//!
+//! The machine folds [`Entry`]s. Commands and lines of the journal become entries in [`Conversation`]'s deciding methods,
+//! which change the machine and return the entry; the shell appends it to the log before anything else sees it. If
+//! that fails, the machine is ahead of the disk: the shell drops it and folds the log again. Folding needs no
+//! knowledge of why something was decided, so an older log is read by a newer build without deciding anew.
+//!
+//! Not here: the policy, the CLI's words (lines for it come in ready-made), clocks, files.
+
+mod commands;
+mod due;
+mod endings;
+mod fold;
+mod messages;
+mod reading;
+mod record;
+mod status;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use estelle_proto::conversations::ConversationStatus;
+use estelle_proto::events::Init;
+use estelle_proto::{
+    ClaudeSessionId, ConversationId, Epoch, Generation, Json, PathText, PermissionMode, Seq,
+    Timestamp, ToolUseId, WorkspaceId,
+};
+use serde::{Deserialize, Serialize};
+
+pub use commands::{Accepted, RefuseMessage, Stopped};
+pub use due::{Due, Unconfirmed};
+pub use endings::EndedRun;
+pub use messages::{Place, Tracked};
+pub use reading::Suspicion;
+pub use record::{
+    Change, Control, Durable, Entry, Message, MessageId, Record, Request, RunExit, Seen,
+    StopReason, Stretch, Verdict,
+};
+pub use status::Occupied;
+
+use crate::decisions::{DecisionKey, Ledger};
+use messages::Messages;
+
+/// What is set for a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The workspace it belongs to.
+    pub workspace_id: Option<WorkspaceId>,
+    /// The folder the agent works in.
+    pub working_dir: Option<PathText>,
+    /// Its own permission mode.
+    pub mode: Option<PermissionMode>,
+    /// Its own model.
+    pub model: Option<String>,
+    /// What is added to the system prompt.
+    pub append_system_prompt: Option<String>,
+    /// Tool servers.
+    pub mcp_config: Option<Json>,
+}
+
+/// The run that lives, is being started or is being ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Its number.
+    pub generation: Generation,
+    /// The session it takes up.
+    pub resume: Option<ClaudeSessionId>,
+    /// Pid and start time, once it is there.
+    pub process: Option<(u32, u64)>,
+    /// The journal is read up to here.
+    pub read_to: u64,
+    /// Reading must begin here to know the text that is being written.
+    pub open_from: u64,
+    /// What it has cost so far.
+    pub cost: f64,
+    /// The id of our greeting, once it was sent.
+    pub greeting: Option<String>,
+    /// The CLI answered the greeting.
+    pub greeted: bool,
+    /// It has begun a turn.
+    pub had_turn: bool,
+    /// Why it is being ended.
+    pub stopping: Option<StopReason>,
+    /// The session it was to take up does not exist.
+    pub resume_failed: bool,
+    /// Control requests of ours without an answer yet, by id.
+    controls: BTreeMap<String, Control>,
+    /// Ids of control requests that were answered, which may be answered again after a repeated greeting.
+    replied: BTreeSet<String>,
+    /// Calls of our own tools, by the CLI's request id.
+    calls: BTreeMap<String, Call>,
+    /// Requests that we do not know and refuse.
+    refused: BTreeMap<String, String>,
+}
+
+impl Run {
+    /// A call of one of our own tools.
+    pub fn call(&self, request_id: &str) -> Option<&Call> {
+        self.calls.get(request_id)
+    }
+
+    /// Whether the CLI has shown that it is there: by answering the greeting or by beginning a turn.
+    pub fn is_ready(&self) -> bool {
+        self.greeted || self.had_turn
+    }
+}
+
+/// A call of one of our own tools.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// Which server of ours.
+    pub server: String,
+    /// The call, in the tool protocol's words.
+    pub message: Json,
+    /// It was begun.
+    pub begun: bool,
+    /// The answer, once there is one.
+    pub answer: Option<String>,
+    /// The CLI has the answer.
+    pub delivered: bool,
+}
+
+/// A decision that is open, with what people are shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pending {
+    /// What the CLI wants.
+    pub request: Request,
+    /// Since when.
+    pub at: Timestamp,
+    /// Why people are asked; none while the policy has not decided.
+    pub shown: Option<String>,
+}
+
+/// A conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversation {
+    id: ConversationId,
+    epoch: Epoch,
+    seq: Seq,
+    settings: Settings,
+    session: Option<ClaudeSessionId>,
+    /// There was a turn since the session was last forgotten.
+    talked: bool,
+    announced: ConversationStatus,
+    messages: Messages,
+    run: Option<Run>,
+    last_generation: Generation,
+    ended: Option<EndedRun>,
+    /// A process is wanted, even without a message.
+    wanted: bool,
+    ledger: Ledger,
+    pending: BTreeMap<DecisionKey, Pending>,
+    remembered: BTreeSet<String>,
+    turn: Option<Timestamp>,
+    interrupted: bool,
+    tools: BTreeMap<ToolUseId, String>,
+    tasks: BTreeSet<String>,
+    /// What the CLI last said about itself.
+    init: Option<Init>,
+}
+
+/// Making one.
+impl Conversation {
+    /// A conversation that begins; the entry is the first of its log.
+    pub fn begin(
+        at: Timestamp,
+        id: ConversationId,
+        epoch: Epoch,
+        generation: Generation,
+    ) -> (Self, Entry) {
+        let entry = Entry {
+            at,
+            record: Record::Began {
+                conversation_id: id.clone(),
+                epoch,
+                generation,
+            },
+            events: Vec::new(),
+        };
+        (Self::empty(id, epoch, generation), entry)
+    }
+
+    /// The conversation that a log tells; none if its first entry is not a beginning.
+    pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Option<Self> {
+        let mut entries = entries.into_iter();
+        let Record::Began {
+            conversation_id,
+            epoch,
+            generation,
+        } = entries.next()?.record
+        else {
+            return None;
+        };
+        let mut conversation = Self::empty(conversation_id, epoch, generation);
+        for entry in entries {
+            conversation.apply(&entry);
+        }
+        Some(conversation)
+    }
+
+    fn empty(id: ConversationId, epoch: Epoch, generation: Generation) -> Self {
+        Self {
+            id,
+            epoch,
+            seq: Seq(0),
+            settings: Settings::default(),
+            session: None,
+            talked: false,
+            announced: ConversationStatus::Idle,
+            messages: Messages::default(),
+            run: None,
+            last_generation: generation,
+            ended: None,
+            wanted: false,
+            ledger: Ledger::default(),
+            pending: BTreeMap::new(),
+            remembered: BTreeSet::new(),
+            turn: None,
+            interrupted: false,
+            tools: BTreeMap::new(),
+            tasks: BTreeSet::new(),
+            init: None,
+        }
+    }
+}
+
+/// Looking.
+impl Conversation {
+    /// Which conversation.
+    pub fn id(&self) -> &ConversationId {
+        &self.id
+    }
+
+    /// Which life of its log.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// The number of its newest event.
+    pub fn seq(&self) -> Seq {
+        self.seq
+    }
+
+    /// What is set.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The CLI's session, which the next run takes up.
+    pub fn session(&self) -> Option<&ClaudeSessionId> {
+        self.session.as_ref()
+    }
+
+    /// The run, unless there is none.
+    pub fn run(&self) -> Option<&Run> {
+        self.run.as_ref()
+    }
+
+    /// How the last run ended, if none lives.
+    pub fn ended(&self) -> Option<&EndedRun> {
+        self.ended.as_ref()
+    }
+
+    /// The highest generation there ever was.
+    pub fn last_generation(&self) -> Generation {
+        self.last_generation
+    }
+
+    /// Tools that a person allowed for this conversation.
+    pub fn remembered(&self) -> &BTreeSet<String> {
+        &self.remembered
+    }
+
+    /// The ledger of decisions.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// An open decision and what people are shown.
+    pub fn pending(&self, key: &DecisionKey) -> Option<&Pending> {
+        self.pending.get(key)
+    }
+
+    /// Calls that have not come back, by id.
+    pub fn tools(&self) -> &BTreeMap<ToolUseId, String> {
+        &self.tools
+    }
+
+    /// What the CLI last said about itself.
+    pub fn init(&self) -> Option<&Init> {
+        self.init.as_ref()
+    }
+
+    /// Messages that are not done, in the order they came.
+    pub fn messages(&self) -> &[Tracked] {
+        self.messages.tracked()
+    }
+}
+
+/// Changing: the two steps that every decision ends with.
+impl Conversation {
+    /// Takes a record, adds the change of state it brings about, and gives the entry for the log.
+    fn commit(&mut self, at: Timestamp, record: Record, events: Vec<Durable>) -> Entry {
+        let mut entry = Entry { at, record, events };
+        self.apply(&entry);
+        let status = self.status();
+        if status != self.announced {
+            let event = estelle_proto::events::StateChanged::new(status);
+            let event = Durable::from(estelle_proto::events::ClaudeEvent::State(event));
+            self.apply_event(&event);
+            entry.events.push(event);
+        }
+        entry
+    }
+}
+
+#[cfg(test)]
+#[path = "conversation_tests.rs"]
+mod tests;
