@@ -10,3 +10,4 @@
 mod canary;
 mod ipc;
 mod stage;
+mod workspace;
