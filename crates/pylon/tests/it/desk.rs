@@ -1,5 +1,6 @@
 //! The desk between a host and a relay: what clients ask for is done, and what happens is told to whom it concerns.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use estelle_proto::conversations::{
 };
 use estelle_proto::decisions::ClaudePermission;
 use estelle_proto::events::{PermissionAsked, StateChanged};
-use estelle_proto::history::HistoryRequest;
+use estelle_proto::history::{HistoryRequest, HistoryResult};
 use estelle_proto::workspaces::{PylonInfo, WorkspaceCreate, WorkspaceDelete, WorkspaceList};
 use estelle_proto::{
     Broadcast, ClaudeEvent, ClientMessageId, ConnectedDevice, ControlAction, ConversationId,
@@ -76,21 +77,21 @@ impl Pylon {
 }
 
 /// Everything, with a relay that has let the pylon in.
-struct Scene {
-    host: FakeHost,
-    relay: FakeRelay,
+pub(crate) struct Scene {
+    pub(crate) host: FakeHost,
+    pub(crate) relay: FakeRelay,
     config: RelayConfig,
-    call: Call,
-    pylon: Pylon,
+    pub(crate) call: Call,
+    pylon: Option<Pylon>,
     folder: tempfile::TempDir,
-    /// The newest event that was told.
-    seen: Seq,
+    /// The newest event of each conversation that was told, or is in a page.
+    seen: BTreeMap<ConversationId, Seq>,
 }
 
-type Told = Envelope<PylonToApp>;
+pub(crate) type Told = Envelope<PylonToApp>;
 
 impl Scene {
-    async fn open() -> Self {
+    pub(crate) async fn open() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("work")).unwrap();
         let host = FakeHost::start(0);
@@ -102,12 +103,22 @@ impl Scene {
             relay,
             config,
             call,
-            pylon,
+            pylon: Some(pylon),
             folder,
-            seen: Seq(0),
+            seen: BTreeMap::new(),
         };
         scene.clients(&[100, 101]).await;
         scene
+    }
+
+    /// The pylon ends and another one begins, in the same folder.
+    pub(crate) async fn restart(&mut self) {
+        let fresh = || Pylon::start(self.folder.path(), &self.host, self.config.clone());
+        if let Some(pylon) = self.pylon.take() {
+            pylon.end().await;
+        }
+        self.pylon = Some(fresh());
+        self.call = self.relay.let_in().await;
     }
 
     /// The relay says who is there.
@@ -123,25 +134,43 @@ impl Scene {
     }
 
     /// What is told next and is of interest; the rest is let pass.
-    async fn until<T>(&mut self, mut pick: impl FnMut(&Told) -> Option<T>) -> T {
+    pub(crate) async fn until<T>(&mut self, mut pick: impl FnMut(&Told) -> Option<T>) -> T {
         loop {
             let told = self.call.receive::<PylonToApp>().await;
-            let seq = event(&told).and_then(|(_, seq)| seq);
-            self.seen = self.seen.max(seq.unwrap_or(Seq(0)));
+            if let PylonToApp::ClaudeEventMessage(message) = &told.message {
+                self.note(&message.conversation_id, message.seq);
+            }
             if let Some(picked) = pick(&told) {
                 return picked;
             }
         }
     }
 
-    /// Waits until this event was told; then it is in the history as well.
-    async fn see(&mut self, seq: u64) {
-        while self.seen < Seq(seq) {
+    fn note(&mut self, conversation: &ConversationId, seq: Option<Seq>) {
+        let seen = self.seen.entry(conversation.clone()).or_insert(Seq(0));
+        *seen = seq.unwrap_or(*seen).max(*seen);
+    }
+
+    /// Waits until a viewer was told of this event; then it is in the history as well.
+    pub(crate) async fn see(&mut self, at: &(WorkspaceId, ConversationId), seq: u64) {
+        while self.seen.get(&at.1) < Some(&Seq(seq)) {
             self.until(event).await;
         }
     }
 
-    async fn result(&mut self, kind: &str) -> PylonToApp {
+    /// Looks at a conversation.
+    pub(crate) async fn view(&mut self, at: &(WorkspaceId, ConversationId)) -> HistoryResult {
+        let select = ConversationSelect::new(at.0.clone(), at.1.clone());
+        self.call.deliver(select).await;
+        let PylonToApp::HistoryResult(page) = self.result("history_result").await else {
+            panic!("no page");
+        };
+        page.outcome().unwrap();
+        self.note(&at.1, page.head_seq);
+        page
+    }
+
+    pub(crate) async fn result(&mut self, kind: &str) -> PylonToApp {
         self.until(|told| (told.message.kind() == kind).then(|| told.message.clone()))
             .await
     }
@@ -154,7 +183,7 @@ impl Scene {
     }
 
     /// A workspace with its first conversation.
-    async fn workspace(&mut self) -> (WorkspaceId, ConversationId) {
+    pub(crate) async fn workspace(&mut self) -> (WorkspaceId, ConversationId) {
         let folder = self.folder.path().join("work");
         let path = PathText::parse(folder.to_str().unwrap()).unwrap();
         let name = Name::parse("work").unwrap();
@@ -169,7 +198,7 @@ impl Scene {
         (workspace.workspace_id, conversation.conversation_id)
     }
 
-    async fn history(&mut self, at: &(WorkspaceId, ConversationId)) -> Vec<String> {
+    pub(crate) async fn history(&mut self, at: &(WorkspaceId, ConversationId)) -> Vec<String> {
         let mut request = HistoryRequest::new(at.0.clone(), at.1.clone());
         request.limit = Some(200);
         self.call.deliver(request).await;
@@ -198,7 +227,7 @@ fn text(entry: &HistoryMessage) -> String {
     }
 }
 
-fn message(at: &(WorkspaceId, ConversationId), id: &str) -> ClaudeSend {
+pub(crate) fn message(at: &(WorkspaceId, ConversationId), id: &str) -> ClaudeSend {
     let prompt = Prompt::parse(id).unwrap();
     let mut send = ClaudeSend::new(at.0.clone(), at.1.clone(), prompt);
     send.client_message_id = Some(ClientMessageId::parse(id).unwrap());
@@ -279,7 +308,7 @@ async fn a_message_that_is_sent_twice_runs_once_and_everybody_sees_it() {
     assert_eq!((seq, group), (Some(Seq(1)), Some(Broadcast::Clients)));
     scene.send(&at, "m1").await;
     scene.send(&at, "m2").await;
-    scene.see(2).await;
+    scene.see(&at, 2).await;
     assert_eq!(scene.history(&at).await, ["m1", "m2"]);
 }
 
@@ -288,11 +317,7 @@ async fn viewers_see_everything_and_others_that_there_is_something_new() {
     let mut scene = Scene::open().await;
     let at = scene.workspace().await;
     scene.send(&at, "m1").await;
-    scene
-        .call
-        .deliver(ConversationSelect::new(at.0.clone(), at.1.clone()))
-        .await;
-    scene.result("history_result").await;
+    scene.view(&at).await;
     scene.host.append(&at.1, "hello");
     let to = scene.until(|told| {
         event(told)
@@ -362,21 +387,14 @@ async fn nothing_is_missing_after_the_pylon_was_away() {
     let at = scene.workspace().await;
     scene.send(&at, "m1").await;
     scene.host.append(&at.1, "before");
-    scene.see(1).await;
-    scene.pylon.end().await;
+    scene.see(&at, 1).await;
+    scene.pylon.take().unwrap().end().await;
     for text in ["one", "two", "three"] {
         scene.host.append(&at.1, text);
     }
-    scene.pylon = Pylon::start(scene.folder.path(), &scene.host, scene.config.clone());
-    scene.call = scene.relay.let_in().await;
+    scene.restart().await;
     scene.host.append(&at.1, "after");
-    scene
-        .call
-        .deliver(ConversationSelect::new(at.0.clone(), at.1.clone()))
-        .await;
-    let PylonToApp::HistoryResult(page) = scene.result("history_result").await else {
-        panic!("no page");
-    };
+    let page = scene.view(&at).await;
     // What the page does not have yet comes as events, without a gap.
     let mut head = page.head_seq.unwrap();
     while head < Seq(6) {
@@ -401,15 +419,8 @@ async fn without_the_relay_the_history_goes_on() {
     scene.call = scene.relay.let_in().await;
     scene.clients(&[100]).await;
     scene.host.append(&at.1, "seen");
-    scene
-        .call
-        .deliver(ConversationSelect::new(at.0.clone(), at.1.clone()))
-        .await;
-    let PylonToApp::HistoryResult(page) = scene.result("history_result").await else {
-        panic!("no page");
-    };
-    scene.seen = scene.seen.max(page.head_seq.unwrap());
-    scene.see(3).await;
+    scene.view(&at).await;
+    scene.see(&at, 3).await;
     assert_eq!(scene.history(&at).await, ["m1", "unseen", "seen"]);
 }
 
@@ -421,15 +432,8 @@ async fn a_log_that_begins_anew_replaces_the_history_and_floods_nobody() {
     for text in ["one", "two", "three"] {
         scene.host.append(&at.1, text);
     }
-    scene
-        .call
-        .deliver(ConversationSelect::new(at.0.clone(), at.1.clone()))
-        .await;
-    let PylonToApp::HistoryResult(page) = scene.result("history_result").await else {
-        panic!("no page");
-    };
-    scene.seen = scene.seen.max(page.head_seq.unwrap());
-    scene.see(4).await;
+    scene.view(&at).await;
+    scene.see(&at, 4).await;
     scene.host.rebuild(&at.1);
     scene.host.cut();
     // The first event that is told again is a new one: whoever sees its epoch asks for the history.

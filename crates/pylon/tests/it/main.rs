@@ -14,3 +14,4 @@ mod desk;
 mod links;
 mod peers;
 mod store;
+mod survival;
