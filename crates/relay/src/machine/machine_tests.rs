@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use estelle_proto::{Name, Token};
+use estelle_proto::{Name, Timestamp, Token};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

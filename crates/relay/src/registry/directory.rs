@@ -2,7 +2,7 @@
 //!
 //! It knows nothing of connections, files or clocks. A realm comes into being with its first Pylon or device.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use estelle_proto::{DeviceId, DeviceKey, Name, Right, Timestamp, Token};
 use serde::{Deserialize, Serialize};
@@ -162,14 +162,26 @@ pub(crate) enum Who {
 pub(crate) struct Directory {
     realms: BTreeMap<RealmName, RealmRecord>,
     secrets: HashMap<SecretHash, Principal>,
+    /// Secrets of devices that were taken out, for ever.
+    revoked: BTreeSet<SecretHash>,
 }
 
 impl Directory {
-    /// Builds the index. A secret that two devices share belongs to neither.
-    pub(crate) fn new(realms: BTreeMap<RealmName, RealmRecord>) -> Option<Self> {
+    /// Builds the index. Devices that were taken out stay out, even if the records come from an old copy; a secret that
+    /// two devices share makes the records unusable.
+    pub(crate) fn new(
+        mut realms: BTreeMap<RealmName, RealmRecord>,
+        revoked: BTreeSet<SecretHash>,
+    ) -> Option<Self> {
+        for record in realms.values_mut() {
+            record
+                .devices
+                .retain(|_, device| !revoked.contains(&device.secret));
+        }
         let mut directory = Self {
             realms,
             secrets: HashMap::new(),
+            revoked,
         };
         let mut found = Vec::new();
         for (realm, record) in &directory.realms {
@@ -186,6 +198,11 @@ impl Directory {
         let all = found.len();
         directory.secrets.extend(found);
         (directory.secrets.len() == all).then_some(directory)
+    }
+
+    /// Secrets of devices that were taken out.
+    pub(crate) fn revoked(&self) -> &BTreeSet<SecretHash> {
+        &self.revoked
     }
 
     pub(crate) fn realms(&self) -> &BTreeMap<RealmName, RealmRecord> {
@@ -283,18 +300,19 @@ impl Directory {
     ) -> Option<DeviceRecord> {
         let removed = self.realms.get_mut(realm)?.devices.remove(key)?;
         self.secrets.remove(&removed.secret);
+        self.revoked.insert(removed.secret);
         Some(removed)
     }
 
     /// Checks a secret before it is given to somebody.
     fn fresh(&self, token: &Token) -> Result<SecretHash, IssueError> {
         let text = token.reveal();
-        let varied: std::collections::BTreeSet<char> = text.chars().collect();
+        let varied: BTreeSet<char> = text.chars().collect();
         if text.len() < SHORTEST_SECRET || varied.len() < 10 {
             return Err(IssueError::WeakSecret);
         }
         let hash = SecretHash::of(token);
-        if self.secrets.contains_key(&hash) {
+        if self.secrets.contains_key(&hash) || self.revoked.contains(&hash) {
             return Err(IssueError::TakenSecret);
         }
         Ok(hash)

@@ -1,23 +1,29 @@
 //! The file of the registry: read once, written whole, owned by one relay at a time.
 //!
+//! Beside it stands the list of secrets that were revoked. It only grows, and belongs in no backup: with it an old copy of
+//! the registry lets nobody back in who was taken out since.
+//!
 //! A new version is written beside the old one, made durable and renamed, so that a crash leaves one of the two. The
 //! file is readable by its user alone. A lock beside it keeps a second relay, or a second command, away.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use estelle_proto::{DeviceKey, Timestamp, Token};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::directory::{Directory, IssueError, NewDevice, PylonProfile, RealmName, RealmRecord};
-use crate::secret::{self, Entropy};
+use crate::secret::{self, Entropy, SecretHash};
 
 /// The format of the file.
 const VERSION: u32 = 1;
+/// The end of the name of the list of revoked secrets.
+const REVOKED: &str = ".revoked";
 
 /// Why the registry could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -72,40 +78,61 @@ struct Contents {
     realms: BTreeMap<RealmName, RealmRecord>,
 }
 
+/// What a version of the directory looks like on the disk.
+#[derive(Debug)]
+pub(crate) struct Version {
+    registry: Vec<u8>,
+    revoked: BTreeSet<SecretHash>,
+}
+
 /// The file, with the lock that makes it ours.
 #[derive(Debug)]
 pub(crate) struct RegistryFile {
     path: PathBuf,
+    /// How many revoked secrets are written down. There are never fewer.
+    revoked: AtomicUsize,
     _lock: File,
 }
 
 impl RegistryFile {
     /// Writes a version of the directory, durably. Blocks.
-    pub(crate) fn write(&self, text: &[u8]) -> Result<(), SaveError> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        let fresh = beside(&self.path, ".new");
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&fresh)?;
-        file.write_all(text)?;
-        file.sync_all()?;
-        fs::rename(&fresh, &self.path)?;
-        Ok(File::open(folder)?.sync_all()?)
+    pub(crate) fn write(&self, version: &Version) -> Result<(), SaveError> {
+        let count = version.revoked.len();
+        if count > self.revoked.load(Ordering::Relaxed) {
+            let list = serde_json::to_vec(&version.revoked)?;
+            replace(&beside(&self.path, REVOKED), &list)?;
+            self.revoked.store(count, Ordering::Relaxed);
+        }
+        Ok(replace(&self.path, &version.registry)?)
     }
 }
 
-/// The text of a version of the directory.
-pub(crate) fn encode(directory: &Directory) -> Result<Vec<u8>, SaveError> {
+/// Puts a file in place of another, or leaves the other as it is.
+fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let fresh = beside(path, ".new");
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&fresh)?;
+    file.write_all(text)?;
+    file.sync_all()?;
+    fs::rename(&fresh, path)?;
+    File::open(folder)?.sync_all()
+}
+
+/// A version of the directory as it is written.
+pub(crate) fn encode(directory: &Directory) -> Result<Version, SaveError> {
     let contents = Contents {
         version: VERSION,
         realms: directory.realms().clone(),
     };
-    let mut text = serde_json::to_vec_pretty(&contents)?;
-    text.push(b'\n');
-    Ok(text)
+    let mut registry = serde_json::to_vec_pretty(&contents)?;
+    registry.push(b'\n');
+    let revoked = directory.revoked().clone();
+    Ok(Version { registry, revoked })
 }
 
 /// Realms, Pylons and devices, with the file they are kept in.
@@ -148,13 +175,19 @@ impl Registry {
         if flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
             return Err(OpenError::Taken { path });
         }
-        let text = match fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(io(error)),
+        let text = read(&path).map_err(io)?;
+        let list = beside(&path, REVOKED);
+        let revoked = match read(&list).map_err(io)? {
+            None => BTreeSet::new(),
+            Some(text) => parsed(&list, &text)?,
         };
-        let directory = parse(&path, &text)?;
-        let file = RegistryFile { path, _lock: lock };
+        let known = AtomicUsize::new(revoked.len());
+        let directory = directory(&path, text.as_deref(), revoked)?;
+        let file = RegistryFile {
+            path,
+            revoked: known,
+            _lock: lock,
+        };
         Ok(Self {
             directory,
             file,
@@ -205,19 +238,36 @@ impl Registry {
     }
 }
 
-fn parse(path: &Path, text: &[u8]) -> Result<Directory, OpenError> {
-    if text.is_empty() {
-        return Ok(Directory::default());
+/// The text of a file; nothing if there is none.
+fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match fs::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
-    let contents: Contents =
-        serde_json::from_slice(text).map_err(|source| OpenError::Malformed {
-            path: path.to_owned(),
-            source,
-        })?;
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(path: &Path, text: &[u8]) -> Result<T, OpenError> {
+    serde_json::from_slice(text).map_err(|source| OpenError::Malformed {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn directory(
+    path: &Path,
+    text: Option<&[u8]>,
+    revoked: BTreeSet<SecretHash>,
+) -> Result<Directory, OpenError> {
+    let none = Contents {
+        version: VERSION,
+        realms: BTreeMap::new(),
+    };
+    let contents = text.map_or(Ok(none), |text| parsed(path, text))?;
     let version = contents.version;
     Some(contents.realms)
         .filter(|_| version == VERSION)
-        .and_then(Directory::new)
+        .and_then(|realms| Directory::new(realms, revoked))
         .ok_or_else(|| OpenError::Unusable {
             path: path.to_owned(),
             version,
@@ -276,6 +326,33 @@ mod tests {
             registry.directory.whose(&secret).map(|found| &found.who),
             Some(&super::super::Who::Device(key))
         );
+    }
+
+    #[test]
+    fn d14_an_old_copy_lets_nobody_back_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("relay.json");
+        let mut registry = Registry::open(&path).unwrap();
+        let device = |name: &str| NewDevice {
+            name: Name::parse(name).unwrap(),
+            rights: vec![Right::View],
+            expires_at: None,
+        };
+        let (gone, lost) = registry
+            .add_device(&home(), device("Lost phone"), Timestamp(5))
+            .unwrap();
+        let (_, kept) = registry
+            .add_device(&home(), device("Phone"), Timestamp(5))
+            .unwrap();
+        registry.save().unwrap();
+        let backup = fs::read(&path).unwrap();
+        registry.directory.remove_device(&home(), &gone).unwrap();
+        registry.save().unwrap();
+        drop(registry);
+        fs::write(&path, backup).unwrap();
+        let registry = Registry::open(&path).unwrap();
+        assert!(registry.directory.whose(&lost).is_none());
+        assert!(registry.directory.whose(&kept).is_some());
     }
 
     #[test]

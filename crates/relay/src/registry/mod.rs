@@ -9,4 +9,4 @@ mod file;
 pub(crate) use directory::{Directory, Principal, RealmRecord, Who, checked, shown};
 pub use directory::{IssueError, NewDevice, PylonProfile, RealmName, RealmNameError};
 pub use file::{OpenError, Registry, SaveError};
-pub(crate) use file::{RegistryFile, encode};
+pub(crate) use file::{RegistryFile, Version, encode};

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use bytes::{Buf as _, BufMut as _, Bytes};
-use estelle_proto::{ApiError, Envelope, ErrorCode, ErrorReport, RelayToDevice, Retry, limits};
+use bytes::{BufMut as _, Bytes};
+use estelle_proto::{ApiError, Envelope, ErrorCode, ErrorReport, RelayToDevice, Retry};
 use tokio::io::{
     AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, ReadHalf, WriteHalf,
 };
@@ -21,11 +21,11 @@ use tracing::debug;
 
 use super::accept::{Pass, Shell};
 use super::hub::{Stopped, ToHub};
-use super::lobby::Seat;
+use super::line::{Line, Phase};
 use super::outbox::{Deliveries, Gauge, Out, outbox};
 use crate::limit::Bucket;
 use crate::machine::{ConnId, Role, Why};
-use crate::ws::{self, Decoder, Incoming};
+use crate::ws::{self, Incoming};
 
 /// Frames that are handed to the socket at once.
 const AT_ONCE: usize = 32;
@@ -98,98 +98,6 @@ where
     // If the hub is gone, there is nobody to tell.
     let _ = hub.tell(ToHub::Closed(conn)).await;
     drop(arrival.pass.permit);
-}
-
-/// What a connection is now.
-#[derive(Debug)]
-enum Phase {
-    Stranger {
-        /// Lets others in when it is dropped.
-        seat: Option<Seat>,
-        until: Instant,
-        /// Bytes that may still come.
-        left: usize,
-    },
-    Member {
-        role: Role,
-        bucket: Bucket,
-        heartbeat: Instant,
-        missed: u32,
-        is_alive: bool,
-        paused_until: Option<Instant>,
-    },
-    /// What waits is written, then it is over.
-    Ending { until: Instant },
-}
-
-/// The state of a connection beside its socket.
-#[derive(Debug)]
-struct Line {
-    decoder: Decoder,
-    /// What is to be written.
-    pending: VecDeque<Bytes>,
-    /// What was taken by the socket but may not have left a buffer before it.
-    is_unflushed: bool,
-    phase: Phase,
-}
-
-impl Line {
-    fn new(early: &Bytes, seat: Option<Seat>) -> Self {
-        let limit = limits::MAX_UNAUTHENTICATED_FRAME_BYTES;
-        let mut decoder = Decoder::new(limit);
-        decoder.room().extend_from_slice(early);
-        let lifetime = Duration::from_secs(u64::from(limits::AUTH_SECONDS));
-        Self {
-            decoder,
-            pending: VecDeque::new(),
-            is_unflushed: false,
-            phase: Phase::Stranger {
-                seat,
-                until: Instant::now() + lifetime,
-                left: limit.saturating_sub(early.len()),
-            },
-        }
-    }
-
-    /// When something has to be done even if nothing happens.
-    fn wake_at(&self) -> Instant {
-        match &self.phase {
-            Phase::Stranger { until, .. } | Phase::Ending { until } => *until,
-            Phase::Member {
-                heartbeat,
-                paused_until,
-                ..
-            } => paused_until.map_or(*heartbeat, |until| until.min(*heartbeat)),
-        }
-    }
-
-    /// How many bytes may be read now.
-    fn appetite(&self) -> usize {
-        match &self.phase {
-            Phase::Stranger { left, .. } => *left,
-            Phase::Member { paused_until, .. } if paused_until.is_none() => usize::MAX,
-            Phase::Member { .. } | Phase::Ending { .. } => 0,
-        }
-    }
-
-    fn is_ending(&self) -> bool {
-        matches!(self.phase, Phase::Ending { .. })
-    }
-
-    /// Notes that bytes were written, and how many of them belonged to frames that are now gone.
-    fn wrote(&mut self, mut count: usize) -> usize {
-        let all = count;
-        while let Some(first) = self.pending.front_mut() {
-            if count < first.len() {
-                first.advance(count);
-                break;
-            }
-            count -= first.len();
-            self.pending.pop_front();
-        }
-        self.is_unflushed = true;
-        all
-    }
 }
 
 /// What happens to a connection.

@@ -253,15 +253,15 @@ impl Hub {
 
     /// Asks for the registry to be written. What cannot even be asked for has failed.
     fn save(&mut self, then: Vec<Effect>, otherwise: Vec<Effect>) -> Vec<Effect> {
-        let text = match crate::registry::encode(self.machine.directory()) {
-            Ok(text) => text,
+        let version = match crate::registry::encode(self.machine.directory()) {
+            Ok(version) => version,
             Err(error) => {
                 error!(%error, "bug: the registry has no JSON form");
                 return otherwise;
             }
         };
         let job = Job {
-            text,
+            version,
             then,
             otherwise,
         };

@@ -1,7 +1,7 @@
 //! The shell around the machine: sockets, tasks and files.
 //!
 //! - [`accept`]: a task per socket: TLS, HTTP, and who may come in at all ([`lobby`], [`guard`]).
-//! - [`connection`]: a task per WebSocket. [`outbox`]: what waits for it, in bytes.
+//! - [`connection`]: a task per WebSocket, with its state in [`line`]. [`outbox`]: what waits for it, in bytes.
 //! - [`hub`]: the task that owns the machine. [`saver`]: the task that writes the registry.
 //!
 //! The hub never waits for anybody: what a connection does not take in time is its own loss. Everything that waits is
@@ -12,6 +12,7 @@ mod connection;
 mod guard;
 mod http;
 mod hub;
+mod line;
 mod lobby;
 mod outbox;
 mod relay;

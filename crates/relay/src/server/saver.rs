@@ -7,7 +7,7 @@ use tracing::error;
 
 use crate::machine::Effect;
 use crate::metrics::Metrics;
-use crate::registry::RegistryFile;
+use crate::registry::{RegistryFile, Version};
 
 /// Versions that may wait to be written; people do not change devices faster than a disk writes.
 const WAITING: usize = 64;
@@ -15,7 +15,7 @@ const WAITING: usize = 64;
 /// A version of the registry, and what depends on it.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) text: Vec<u8>,
+    pub(super) version: Version,
     pub(super) then: Vec<Effect>,
     pub(super) otherwise: Vec<Effect>,
 }
@@ -40,8 +40,8 @@ pub(super) fn saver(
     let work = async move {
         while let Some(job) = waiting.recv().await {
             let file = file.clone();
-            let text = job.text;
-            let written = tokio::task::spawn_blocking(move || file.write(&text)).await;
+            let version = job.version;
+            let written = tokio::task::spawn_blocking(move || file.write(&version)).await;
             let effects = match written {
                 Ok(Ok(())) => job.then,
                 Ok(Err(error)) => {
