@@ -5,6 +5,7 @@
 
 mod chat;
 mod policy;
+mod relay;
 mod shim;
 
 use std::process::ExitCode;
@@ -23,6 +24,7 @@ struct Arguments {
 enum Command {
     Chat(chat::ChatArgs),
     Policy(policy::PolicyArgs),
+    Relay(relay::RelayArgs),
     #[command(hide = true)]
     Shim(shim::ShimArgs),
     #[command(hide = true)]
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Chat(args) => chat::run(args),
         Command::Policy(args) => policy::run(args),
+        Command::Relay(args) => relay::run(args),
         Command::Shim(args) => shim::run(args),
         Command::ShimChild(args) => shim::run_child(args),
     };

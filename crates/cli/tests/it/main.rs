@@ -1,5 +1,5 @@
 //! The real program against the simulator: over a terminal, in a pipe, with `--print`, runs that outlive it,
-//! and what the policy says.
+//! what the policy says, and the relay alone.
 
 #![expect(
     clippy::unwrap_used,
@@ -12,4 +12,5 @@ mod host;
 mod pipe;
 mod policy;
 mod program;
+mod relay;
 mod terminal;

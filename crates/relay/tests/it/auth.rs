@@ -332,3 +332,43 @@ async fn stopping_is_announced_and_ids_are_not_used_again() {
     let second = again.expect("auth_result").await["device"]["deviceId"].as_u64();
     assert_eq!(second, Some(first + 1));
 }
+
+#[tokio::test]
+async fn d1_the_id_of_another_device_is_not_taken_over() {
+    let house = House::new().await;
+    let (mut victim, id) = house.app("home", &ALL).await;
+    let (_, token) = house.device("home", &[Right::View]).await;
+    let mut thief = house.connect().await;
+    let payload = json!({"deviceType": "app", "deviceId": id, "token": token.reveal()});
+    thief
+        .send(&json!({"type": "auth", "payload": payload}))
+        .await;
+    let result = thief.expect("auth_result").await;
+    assert_ne!(result["device"]["deviceId"], id);
+    assert_eq!(result["rights"], json!(["view"]));
+    victim.expect_nothing().await;
+}
+
+#[tokio::test]
+async fn w24_everybody_comes_back_after_a_restart() {
+    let house = House::new().await;
+    let pylon_token = house
+        .relay
+        .put_pylon(realm("home"), profile(1))
+        .await
+        .unwrap();
+    let (_, token) = house.device("home", &ALL).await;
+    let House { relay, folder } = house;
+    relay.stop().await;
+    let relay = open(&folder, Config::default()).await;
+    let house = House { relay, folder };
+    let mut pylon = house.pylon_with(&pylon_token, 1).await;
+    let joins = (0..50).map(|_| house.app_with(&token));
+    let mut apps = futures_util::future::join_all(joins).await;
+    let ids: std::collections::BTreeSet<u64> = apps.iter().map(|(_, id)| *id).collect();
+    assert_eq!(ids.len(), 50);
+    pylon.send(&json!({"type": "claude_event"})).await;
+    for (app, _) in &mut apps {
+        app.expect("claude_event").await;
+    }
+}

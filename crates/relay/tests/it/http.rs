@@ -243,3 +243,63 @@ async fn tls_is_spoken_when_it_is_configured() {
     let plain = raw(&house, "GET /healthz HTTP/1.1\r\n\r\n");
     assert!(!plain.await.contains("200"));
 }
+
+#[tokio::test]
+async fn w2_a_handshake_of_tls_that_stalls_is_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let files = TlsFiles {
+        certificates: folder.path().join("cert.pem"),
+        key: folder.path().join("key.pem"),
+    };
+    std::fs::write(&files.certificates, own.cert.pem()).unwrap();
+    std::fs::write(&files.key, own.signing_key.serialize_pem()).unwrap();
+    let config = Config {
+        tls: Some(files),
+        ..Config::default()
+    };
+    let house = House::with(config).await;
+    let mut stream = TcpStream::connect(house.address()).await.unwrap();
+    stream.write_all(b"\x16\x03\x01").await.unwrap();
+    let waited = std::time::Instant::now();
+    let mut answer = Vec::new();
+    // It may end with a reset, because not all was read.
+    let _ = stream.read_to_end(&mut answer).await;
+    assert!(waited.elapsed().as_secs() < 10, "{:?}", waited.elapsed());
+}
+
+#[tokio::test]
+async fn w22_the_second_version_of_http_is_not_spoken() {
+    let house = House::new().await;
+    let mut stream = TcpStream::connect(house.address()).await.unwrap();
+    stream
+        .write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0")
+        .await
+        .unwrap();
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer).await;
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    assert!(
+        answer.is_empty() || answer.starts_with("HTTP/1.1 4"),
+        "{answer}"
+    );
+}
+
+#[tokio::test]
+async fn files_that_make_no_certificate_keep_the_relay_from_starting() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = TlsFiles {
+        certificates: folder.path().join("cert.pem"),
+        key: folder.path().join("key.pem"),
+    };
+    std::fs::write(&files.certificates, "no certificate").unwrap();
+    let config = Config {
+        tls: Some(files),
+        ..Config::default()
+    };
+    let registry = estelle_relay::Registry::open(folder.path().join("relay.json")).unwrap();
+    let error = estelle_relay::Relay::bind(config, registry)
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("cert.pem"), "{error}");
+}

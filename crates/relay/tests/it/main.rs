@@ -15,4 +15,5 @@ mod kit;
 mod pairing;
 mod realms;
 mod routing;
+mod secrecy;
 mod validity;

@@ -137,3 +137,20 @@ async fn x10_many_realms_at_once_see_only_themselves() {
         app.expect_nothing().await;
     }
 }
+
+#[tokio::test]
+async fn x7_the_same_request_id_means_something_else_to_each() {
+    let house = House::new().await;
+    let (mut one, _) = house.app("home", &ALL).await;
+    let (mut two, _) = house.app("away", &ALL).await;
+    for (app, to) in [(&mut one, 7), (&mut two, 8)] {
+        app.send(&json!({"type": "claude_send", "to": to, "requestId": "r-1"}))
+            .await;
+    }
+    for (app, to) in [(&mut one, "7"), (&mut two, "8")] {
+        let error = app.expect_error("undeliverable").await;
+        assert_eq!(error["requestId"], "r-1");
+        assert!(error["error"].as_str().unwrap().ends_with(to), "{error}");
+        app.expect_nothing().await;
+    }
+}

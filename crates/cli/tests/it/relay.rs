@@ -1,0 +1,57 @@
+//! `estelle relay`: secrets are given out while it does not run, and it goes when it is told to.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+fn relay(registry: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_estelle"));
+    command.args(["relay", "--registry"]).arg(registry);
+    command
+}
+
+#[test]
+fn a_relay_serves_and_stops_and_owns_its_registry() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = folder.path().join("data/relay.json");
+    let add = ["add-pylon", "--id", "1", "--name", "Selene", "--json"];
+    let added = relay(&registry).args(add).output().unwrap();
+    assert!(added.status.success(), "{added:?}");
+    let added: serde_json::Value = serde_json::from_slice(&added.stdout).unwrap();
+    assert_eq!(added["deviceId"], 1);
+    assert!(added["token"].as_str().unwrap().starts_with("est_"));
+
+    let mut running = relay(&registry)
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut output = BufReader::new(running.stdout.take().unwrap());
+    output.read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening on ").unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request = format!("GET /healthz HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+
+    let refused = relay(&registry).args(add).output().unwrap();
+    assert!(!refused.status.success());
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(told.contains("running"), "{told}");
+
+    let pid = rustix::process::Pid::from_child(&running);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    assert!(running.wait().unwrap().success());
+    let rights = ["add-device", "--name", "Phone", "--rights", "view,fly"];
+    let refused = relay(&registry).args(rights).output().unwrap();
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        told.contains("`fly`") && told.contains("terminal"),
+        "{told}"
+    );
+}
