@@ -3,7 +3,7 @@
 //! The two differ in what is counted. A log that begins anew is replayed from its first event, so what was counted from
 //! it is taken back; a cleared one is gone for good, and what it cost stays counted.
 
-use estelle_proto::{ConversationId, Seq};
+use estelle_proto::{ConversationId, ConversationStatus, Seq};
 use rusqlite::Connection;
 
 use super::conversations::{ConversationError, folded};
@@ -12,12 +12,13 @@ use super::threads::Keep;
 use super::{Store, usage};
 
 impl Store {
-    /// Forgets the cursor of a conversation and everything up to it, because the host replays it from the start. To be
-    /// called when a subscription is answered with `fresh`.
+    /// Forgets the cursor of a conversation, because the host replays it from the start. To be called when a subscription
+    /// is answered with `fresh`. What is there is shown until the first event comes: a host that lost its logs does not
+    /// take the history with them.
     pub async fn begin_afresh(&self, id: ConversationId) -> Result<(), ConversationError> {
         self.write(Keep::FromHost, move |db| {
             let mut conversation = folded(db, &id)?;
-            restart(db, &mut conversation)?;
+            conversation.awaits_start = conversation.epoch.is_some();
             Ok(conversation.save(db)?)
         })
         .await
@@ -41,9 +42,11 @@ impl Store {
 pub(super) fn restart(db: &Connection, conversation: &mut Folded) -> rusqlite::Result<()> {
     conversation.leave_shelf(db)?;
     usage::take_back(db, &conversation.id)?;
+    conversation.awaits_start = false;
     conversation.epoch = None;
     conversation.seq = Seq(0);
     conversation.chain_hash = None;
     conversation.seen_model = None;
+    conversation.status = ConversationStatus::Idle;
     Ok(())
 }

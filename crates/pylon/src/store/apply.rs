@@ -61,7 +61,7 @@ impl Store {
     pub async fn cursors(&self) -> Result<Vec<(ConversationId, Option<Cursor>)>, StoreError> {
         self.read(|db| {
             let mut list = db.prepare_cached(
-                "SELECT id, epoch, seq, chain_hash FROM conversations ORDER BY key",
+                "SELECT id, iif(awaits_start, NULL, epoch), seq, chain_hash FROM conversations ORDER BY key",
             )?;
             let rows = list.query_map([], |row| {
                 let cursor = match count_option(row, 1)? {
@@ -82,8 +82,9 @@ impl Store {
 
 impl Folded {
     pub(super) fn cursor(&self) -> Option<Cursor> {
+        let epoch = self.epoch.filter(|_| !self.awaits_start)?;
         Some(Cursor {
-            epoch: self.epoch?,
+            epoch,
             seq: self.seq,
             chain_hash: self.chain_hash.clone(),
         })
@@ -122,7 +123,7 @@ fn one(
         (None, _) if matches!(event.event, ClaudeEvent::Unknown(_)) => return Ok(Outcome::Passing),
         _ => return Ok(Outcome::Malformed),
     };
-    let is_same_log = conversation.epoch == Some(epoch);
+    let is_same_log = conversation.epoch == Some(epoch) && !conversation.awaits_start;
     if is_same_log && seq <= conversation.seq {
         return Ok(Outcome::Repeated);
     }
@@ -286,3 +287,7 @@ fn fold(
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+#[path = "apply_tests.rs"]
+mod tests;

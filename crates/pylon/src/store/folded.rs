@@ -50,6 +50,8 @@ pub(super) struct Folded {
     pub(super) epoch: Option<Epoch>,
     pub(super) seq: Seq,
     pub(super) chain_hash: Option<ChainHash>,
+    /// The host will begin at its first event again.
+    pub(super) awaits_start: bool,
     pub(super) entries: u64,
     pub(super) status: ConversationStatus,
     pub(super) updated_at: Timestamp,
@@ -62,7 +64,7 @@ pub(super) struct Folded {
 }
 
 const COLUMNS: &str = "key, id, workspace, shelf, epoch, seq, chain_hash, entries, status, updated_at, \
-                       claude_session_id, seen_model, notable";
+                       claude_session_id, seen_model, notable, awaits_start";
 
 impl Folded {
     /// The conversation of this id, if there is one.
@@ -87,6 +89,7 @@ impl Folded {
             claude_session_id: parsed_option(row, 10)?,
             seen_model: row.get(11)?,
             notable: row.get(12)?,
+            awaits_start: row.get(13)?,
         })
     }
 
@@ -95,7 +98,7 @@ impl Folded {
         let mut update = db.prepare_cached(
             "UPDATE conversations SET shelf = ?2, epoch = ?3, seq = ?4, chain_hash = ?5, entries = ?6, \
              status = ?7, updated_at = ?8, claude_session_id = ?9, seen_model = ?10, \
-             notable = ?11 WHERE key = ?1",
+             notable = ?11, awaits_start = ?12 WHERE key = ?1",
         )?;
         let changed = update.execute(params![
             self.key,
@@ -109,6 +112,7 @@ impl Folded {
             self.claude_session_id.as_ref().map(ClaudeSessionId::as_str),
             self.seen_model,
             self.notable,
+            self.awaits_start,
         ])?;
         debug_assert_eq!(
             changed, 1,

@@ -15,6 +15,7 @@ mod detail;
 mod devices;
 mod entry;
 mod error;
+mod examine;
 mod export;
 mod folded;
 mod migrate;

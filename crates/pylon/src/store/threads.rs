@@ -37,23 +37,18 @@ pub(super) enum Keep {
 #[derive(Debug, Clone)]
 pub struct Store {
     writer: mpsc::Sender<ToWriter>,
-    readers: mpsc::Sender<ReadJob>,
+    readers: mpsc::Sender<ToReader>,
     path: Arc<PathBuf>,
 }
 
-enum ToWriter {
-    Job(WriteJob),
+/// What the thread behind a channel is told.
+enum Told<Job> {
+    Do(Job),
     Close(oneshot::Sender<()>),
 }
 
-impl std::fmt::Debug for ToWriter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Job(_) => "Job",
-            Self::Close(_) => "Close",
-        })
-    }
-}
+type ToWriter = Told<WriteJob>;
+type ToReader = Told<ReadJob>;
 
 /// What the writer's thread works on.
 pub(super) struct Desk {
@@ -75,7 +70,7 @@ impl Store {
             may_sweep: true,
         };
         let (writer, jobs) = mpsc::channel(QUEUE);
-        let (readers, reads) = mpsc::channel::<ReadJob>(QUEUE);
+        let (readers, reads) = mpsc::channel::<ToReader>(QUEUE);
         let reads = Arc::new(Mutex::new(reads));
         for number in 1..=READERS {
             let connection = open::reader(&path)?;
@@ -100,13 +95,13 @@ impl Store {
         &self.path
     }
 
-    /// Finishes the writes that wait and closes the database. Later calls fail.
+    /// Finishes the jobs that wait and closes the database. Later calls fail.
     pub async fn close(self) {
-        let (closed, done) = oneshot::channel();
-        if self.writer.send(ToWriter::Close(closed)).await.is_ok() {
-            // A writer that is gone has closed as well.
-            let _ = done.await;
+        // The writer is last, so that it is the one that tidies up behind itself.
+        for _ in 0..READERS {
+            close(&self.readers).await;
         }
+        close(&self.writer).await;
     }
 
     /// Runs a job on the writer's desk.
@@ -123,7 +118,7 @@ impl Store {
             // Whoever asked may have gone; the job is done all the same.
             let _ = reply.send(work(desk));
         });
-        let sent = self.writer.send(ToWriter::Job(job)).await;
+        let sent = self.writer.send(Told::Do(job)).await;
         sent.map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
     }
@@ -168,10 +163,18 @@ impl Store {
             let _ = reply.send(work(connection));
         });
         self.readers
-            .send(job)
+            .send(Told::Do(job))
             .await
             .map_err(|_| StoreError::Closed)?;
         answer.await.map_err(|_| StoreError::Closed)?
+    }
+}
+
+/// Tells one thread to close its connection, and waits until it has. One that is gone has closed as well.
+async fn close<Job>(threads: &mpsc::Sender<Told<Job>>) {
+    let (closed, done) = oneshot::channel();
+    if threads.send(Told::Close(closed)).await.is_ok() {
+        let _ = done.await;
     }
 }
 
@@ -237,8 +240,8 @@ fn write_all(mut desk: Desk, mut jobs: mpsc::Receiver<ToWriter>, taken: Taken) {
     let mut closed = None;
     while let Some(message) = next(&mut desk, &mut jobs) {
         match message {
-            ToWriter::Job(job) => guarded(|| job(&mut desk)),
-            ToWriter::Close(reply) => {
+            Told::Do(job) => guarded(|| job(&mut desk)),
+            Told::Close(reply) => {
                 closed = Some(reply);
                 break;
             }
@@ -270,15 +273,23 @@ fn next(desk: &mut Desk, jobs: &mut mpsc::Receiver<ToWriter>) -> Option<ToWriter
     jobs.blocking_recv()
 }
 
-fn read_all(mut connection: Connection, reads: &Mutex<mpsc::Receiver<ReadJob>>) {
+fn read_all(mut connection: Connection, reads: &Mutex<mpsc::Receiver<ToReader>>) {
     loop {
         // The lock is held while waiting: one reader waits for work, the others for the lock.
-        let job = reads
+        let told = reads
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .blocking_recv();
-        let Some(job) = job else { return };
-        guarded(|| job(&mut connection));
+        match told {
+            Some(Told::Do(job)) => guarded(|| job(&mut connection)),
+            Some(Told::Close(reply)) => {
+                drop(connection);
+                // Nobody may be waiting any more.
+                let _ = reply.send(());
+                return;
+            }
+            None => return,
+        }
     }
 }
 

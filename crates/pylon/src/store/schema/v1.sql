@@ -32,6 +32,8 @@ CREATE TABLE conversations (
     epoch INTEGER,
     seq INTEGER NOT NULL DEFAULT 0,
     chain_hash TEXT,
+    -- The host begins at its first event again; until then the entries of the old log are shown.
+    awaits_start INTEGER NOT NULL DEFAULT 0 CHECK (awaits_start IN (0, 1)),
     -- What is folded from the events up to the cursor.
     entries INTEGER NOT NULL DEFAULT 0,
     status TEXT NOT NULL DEFAULT 'idle',

@@ -141,6 +141,16 @@ async fn a_fresh_replay_of_the_same_epoch_begins_at_the_start() {
         .unwrap();
     bench.store.begin_afresh(id.clone()).await.unwrap();
     assert_eq!(bench.store.cursor(id.clone()).await.unwrap(), None);
+    assert_eq!(bench.store.cursors().await.unwrap(), [(id.clone(), None)]);
+    let late = bench.store.apply([log.says("c")]).await.unwrap();
+    assert_eq!(late, [Outcome::Gap { have: None }]);
+    assert_eq!(
+        texts(&bench.store, id).await,
+        ["a", "b"],
+        "shown until it is replaced"
+    );
+    let bench = bench.reopened().await;
+    let id = &bench.conversation;
     bench
         .store
         .apply([Log::new(id).says("other")])
