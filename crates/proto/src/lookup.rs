@@ -105,7 +105,7 @@ data! {
 }
 
 reply! {
-    /// Where the words were found, best first.
+    /// Where the words were found, newest first.
     pub struct HistorySearchResult {
         required {
             /// Which Pylon.

@@ -33,7 +33,7 @@ cursor?: string,
 requestId?: RequestId, };
 
 /**
- * Where the words were found, best first.
+ * Where the words were found, newest first.
  */
 export type HistorySearchResult = { 
 /**

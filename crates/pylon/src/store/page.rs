@@ -3,8 +3,12 @@
 //! Entries are numbered densely on their shelf, so a page is a range of ids and its place is a subtraction. A cursor is
 //! first turned into such a place by one look into an index. Nothing is counted, skipped or scanned.
 
+use std::fmt::Write as _;
+
 use estelle_proto::history::{HistoryRequest, HistoryResult};
-use estelle_proto::limits::{DEFAULT_HISTORY_PAGE, MAX_HISTORY_PAGE, MAX_HISTORY_PAGE_BYTES};
+use estelle_proto::limits::{
+    DEFAULT_HISTORY_PAGE, MAX_FRAME_BYTES, MAX_HISTORY_PAGE, MAX_HISTORY_PAGE_BYTES,
+};
 use estelle_proto::{
     ConversationId, ConversationStatus, DeviceId, Epoch, HistoryMessage, Seq, WorkspaceId,
 };
@@ -14,6 +18,9 @@ use super::conversations::ConversationError;
 use super::folded::{Folded, Shelf};
 use super::row::{int, json};
 use super::{Store, StoreError, conversations, workspaces};
+
+/// The most bytes of one entry on the wire: with its envelope it fits a frame.
+const MOST_ENTRY_BYTES: usize = MAX_FRAME_BYTES * 3 / 4;
 
 /// Where a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -243,16 +250,40 @@ fn entries(
     let mut found = Vec::new();
     let mut bytes = 0;
     while let Some(row) = rows.next()? {
-        bytes += row.get_ref(0)?.as_str()?.len();
+        let length = row.get_ref(0)?.as_str()?.len();
+        bytes += length;
         if bytes > MAX_HISTORY_PAGE_BYTES && !found.is_empty() {
             break;
         }
-        found.push(json(row, 0)?);
+        found.push(fit(json(row, 0)?, length));
     }
     if matches!(reading, Reading::Back(_)) {
         found.reverse();
     }
     Ok(found)
+}
+
+/// An entry that fits a frame on its own: the text of a larger one is cut, and says so. The export has all of it.
+fn fit(message: HistoryMessage, length: usize) -> HistoryMessage {
+    if length <= MOST_ENTRY_BYTES {
+        return message;
+    }
+    let HistoryMessage::Text(mut text) = message else {
+        // The others are cut when they are written.
+        return message;
+    };
+    // Escaped, a text can be much longer; the part that is left is short enough in the same proportion.
+    let whole = text.content.len();
+    let kept = whole.saturating_mul(MOST_ENTRY_BYTES / 2) / length;
+    text.content
+        .truncate(text.content.floor_char_boundary(kept));
+    let kept = text.content.len();
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text.content,
+        "\n\n[{kept} of {whole} bytes; an export has all of them]"
+    );
+    HistoryMessage::Text(text)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What readers see: pages, whole calls, exports.
 
 use estelle_proto::history::HistoryRequest;
-use estelle_proto::limits::MAX_HISTORY_PAGE_BYTES;
+use estelle_proto::limits::{MAX_FRAME_BYTES, MAX_HISTORY_PAGE_BYTES};
 use estelle_proto::{
     ConversationId, ConversationStatus, DeviceId, Epoch, HistoryMessage, Seq, ToolUseId,
     WorkspaceId,
@@ -80,6 +80,26 @@ async fn a_page_ends_before_it_gets_too_large_and_holds_at_least_one_entry() {
     assert_eq!((rest.messages.len(), rest.has_more), (1, true));
     let oldest = page(3).await.unwrap();
     assert_eq!((oldest.messages.len(), oldest.has_more), (1, false));
+}
+
+#[tokio::test]
+async fn an_entry_always_fits_a_frame_and_the_export_has_all_of_it() {
+    let bench = Bench::new().await;
+    let mut log = Log::new(&bench.conversation);
+    for text in ["\u{1}".repeat(400_000), "글".repeat(1_000_000)] {
+        bench.store.apply([log.says(&text)]).await.unwrap();
+        let query = PageQuery {
+            limit: 1,
+            ..(&request(&bench)).into()
+        };
+        let page = bench.store.page(query).await.unwrap();
+        let sent = serde_json::to_string(&page.messages).unwrap();
+        assert!(sent.len() < MAX_FRAME_BYTES, "{}", sent.len());
+        assert!(sent.contains("an export has all of them"));
+    }
+    let json = export(&bench, ExportFormat::Json).await;
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(value["messages"][1]["content"], "글".repeat(1_000_000));
 }
 
 #[tokio::test]

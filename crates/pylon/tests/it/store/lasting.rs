@@ -214,6 +214,13 @@ async fn what_is_no_backup_changes_nothing() {
     let mut torn = fs::read(FIRST_FORMAT).unwrap();
     torn.truncate(torn.len() / 2);
     fs::write(path("torn"), torn).unwrap();
+    // Opens like a sound one.
+    let mut rotten = fs::read(FIRST_FORMAT).unwrap();
+    let middle = rotten.len() / 2 / 4096 * 4096;
+    rotten[middle..middle + 4096].fill(0x5A);
+    fs::write(path("rotten"), rotten).unwrap();
+    let error = bench.store.restore(path("rotten")).await.unwrap_err();
+    assert!(matches!(error, RestoreError::Damaged { .. }), "{error}");
     for file in ["missing", "text", "torn"] {
         bench.store.restore(path(file)).await.unwrap_err();
     }
