@@ -8,6 +8,7 @@ import { pageRules } from "./scripts/page-rules.ts";
 export default defineConfig({
   plugins: [react(), tailwindcss(), pageRules()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  worker: { format: "es" },
   build: {
     target: "es2022",
     assetsInlineLimit: 0,

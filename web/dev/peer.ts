@@ -39,6 +39,7 @@ const TICK_MS = 30;
 export class Peer {
   #events: TransportEvents | null = null;
   #seqs = new Map<string, number>();
+  #streamed = 0;
   #playing = new Map<string, ReturnType<typeof setInterval>>();
 
   constructor(readonly scene: Scene) {
@@ -60,6 +61,20 @@ export class Peer {
     this.#events?.closed();
   }
 
+  /** Streams pieces of text into a conversation at a rate, without ending it. */
+  async stream(conversationId: string, pieces: number, perSecond: number): Promise<void> {
+    this.#event(conversationId, "ws-estelle", { type: "state", state: "working" });
+    const words = "A **word** of text, `code` and more. ";
+    const from = this.#streamed;
+    for (let index = 0; index < pieces; index++) {
+      const content = index % 20 === 19 ? "\n\n" : words.slice((index * 7) % 20, ((index * 7) % 20) + 12);
+      this.#event(conversationId, "ws-estelle", { type: "text", content, generation: 1, block: 0, at: this.#streamed });
+      this.#streamed += content.length;
+      await new Promise((done) => setTimeout(done, 1_000 / perSecond));
+    }
+    if (from === this.#streamed) throw new Error("nothing was streamed");
+  }
+
   #on(message: (AppToPylon | DeviceToRelay) & { to?: { deviceId: number } }): void {
     const deviceId = message.to?.deviceId ?? 1;
     switch (message.type) {
@@ -69,7 +84,7 @@ export class Peer {
           payload: {
             success: true,
             device: { deviceId: 100, deviceType: "app", name: "Phone", icon: "📱", role: "client" },
-            rights: ["view", "prompt", "approve"],
+            rights: ["view", "prompt", "approve", "admin"],
           },
         });
         this.#say({
@@ -85,6 +100,27 @@ export class Peer {
       case "ping":
         this.#say({ type: "pong", payload: {} });
         return;
+      case "paired_list": {
+        const rights = ["view", "prompt", "approve"] as const;
+        const createdAt = Date.now() - 20 * 86_400_000;
+        const devices = [
+          { deviceKey: "k1", name: "Phone", rights: [...rights, "admin" as const], createdAt, connected: [100] },
+          { deviceKey: "k2", name: "Desk browser", rights: [...rights], createdAt, connected: [101] },
+          {
+            deviceKey: "k3",
+            name: "Old tablet",
+            rights: ["view" as const],
+            createdAt,
+            connected: [],
+            lastSeenAt: createdAt,
+          },
+        ];
+        this.#say({
+          type: "paired_list_result",
+          payload: { devices, success: true, requestId: message.payload?.requestId },
+        });
+        return;
+      }
       case "workspace_list":
         this.#list();
         return;

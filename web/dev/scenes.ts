@@ -121,17 +121,18 @@ const ELSEWHERE: NonNullable<Scene["elsewhere"]> = [
 const APPS = [device(100, "app", "Phone", "📱"), device(101, "app", "Desk browser", "💻")];
 
 export function sceneOf(name: string, entries: number): Scene {
+  const recorded = { ...RECORDED, long: { rows: long(entries), script: streamed() } };
   const base: Scene = {
     machines: machines("permission"),
     apps: APPS,
-    recorded: RECORDED,
+    recorded,
     elsewhere: [...ELSEWHERE, { conversationId: "relay", workspaceId: "ws-estelle", deviceId: 1, event: RELAY_ASKS }],
     path: "/c/relay",
   };
   const calm: Scene = { ...base, machines: machines("idle"), elsewhere: ELSEWHERE };
   switch (name) {
     case "chat":
-      return { ...calm, recorded: { ...RECORDED, relay: { rows: RELAY_TALK.slice(0, -3), script: streamed() } } };
+      return { ...calm, recorded: { ...recorded, relay: { rows: RELAY_TALK.slice(0, -3), script: streamed() } } };
     case "permission":
       return base;
     case "question":
@@ -155,11 +156,7 @@ export function sceneOf(name: string, entries: number): Scene {
     case "work":
       return { ...calm, path: "/work" };
     case "long":
-      return {
-        ...calm,
-        path: "/c/long",
-        recorded: { ...RECORDED, long: { rows: long(entries || 10_000), script: streamed() } },
-      };
+      return { ...calm, path: "/c/long" };
     case "lost":
       return { ...calm, isUnreachable: true, path: "/c/relay" };
     case "empty":

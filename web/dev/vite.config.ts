@@ -3,12 +3,14 @@ import { fileURLToPath } from "node:url";
 import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vite";
+import { pageRules } from "../scripts/page-rules.ts";
 
 export default defineConfig({
   root: fileURLToPath(new URL(".", import.meta.url)),
   publicDir: fileURLToPath(new URL("../public", import.meta.url)),
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), pageRules()],
   resolve: { alias: { "@": fileURLToPath(new URL("../src", import.meta.url)) } },
+  worker: { format: "es" },
   server: { host: "127.0.0.1" },
   build: {
     outDir: fileURLToPath(new URL("../dist-dev", import.meta.url)),

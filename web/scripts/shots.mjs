@@ -70,6 +70,7 @@ for (const size of sizes) {
   const context = await browser.newContext({
     viewport: SIZES[size],
     deviceScaleFactor: size === "phone" ? 2 : 1,
+    bypassCSP: true,
     hasTouch: size === "phone",
   });
   const page = await context.newPage();

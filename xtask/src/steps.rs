@@ -28,6 +28,7 @@ enum Step {
     Tidy,
     Gen,
     Web,
+    WebPages,
     Clippy,
     Build,
     Tests,
@@ -37,7 +38,7 @@ enum Step {
 }
 
 /// All steps. Cheap ones come first, so that a slip shows within seconds.
-const ALL: [Step; 10] = [
+const ALL: [Step; 11] = [
     Step::Fmt,
     Step::Tidy,
     Step::Gen,
@@ -47,6 +48,7 @@ const ALL: [Step; 10] = [
     Step::Tests,
     Step::DocTests,
     Step::Docs,
+    Step::WebPages,
     Step::Fuzz,
 ];
 
@@ -57,6 +59,7 @@ impl Step {
             Self::Tidy => "tidy",
             Self::Gen => "gen",
             Self::Web => "web",
+            Self::WebPages => "web-pages",
             Self::Clippy => "clippy",
             Self::Build => "build",
             Self::Tests => "tests",
@@ -71,7 +74,7 @@ impl Step {
         match self {
             Self::Fmt | Self::Tidy | Self::Gen => "quick",
             Self::Clippy | Self::Build | Self::Tests | Self::DocTests | Self::Docs => "rust",
-            Self::Web => "app",
+            Self::Web | Self::WebPages => "app",
             Self::Fuzz => "fuzz",
         }
     }
@@ -82,6 +85,7 @@ impl Step {
             Self::Tidy => "crate edges, module docs, sizes, names, texts",
             Self::Gen => "TypeScript, schemas and pages fit the protocol types",
             Self::Web => "types, lints, tests and build of the web app, and its size",
+            Self::WebPages => "the web app in Chromium: use, safety, accessibility, speed",
             Self::Clippy => "no warning from compiler and lints",
             Self::Build => "all programs build",
             Self::Tests => "unit and integration tests, with the simulator and both real CLIs",
@@ -95,6 +99,7 @@ impl Step {
         match self {
             Self::Tests => &[Tool::OldestClaude, Tool::NewestClaude, Tool::Nextest],
             Self::Web => &[Tool::WebPackages],
+            Self::WebPages => &[Tool::WebPackages, Tool::Browser],
             Self::Fmt
             | Self::Tidy
             | Self::Gen
@@ -111,7 +116,8 @@ impl Step {
             Self::Fmt => cargo(&["fmt", "--all", "--check"], watch),
             Self::Tidy => tidy::run(),
             Self::Gen => generate::check(),
-            Self::Web => web_app(tools, watch),
+            Self::Web => web_app(tools, watch, &["check", "test", "build"]),
+            Self::WebPages => web_app(tools, watch, &["e2e"]),
             Self::Clippy => {
                 let args = [
                     "clippy",
@@ -202,22 +208,32 @@ fn cargo(args: &[&str], watch: Watch<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn web_app(tools: &Tools, watch: Watch<'_>) -> anyhow::Result<()> {
+fn web_app(tools: &Tools, watch: Watch<'_>, scripts: &[&str]) -> anyhow::Result<()> {
     let packages = tools
         .get(Tool::WebPackages)
         .context("the npm packages are missing")?;
     web::link(packages)?;
-    for script in ["check", "test", "build"] {
+    for script in scripts {
         let mut npm = workspace::at_root(Command::new("npm"));
         npm.args(["run", "--silent", script])
             .current_dir(web::folder());
+        if let Some(browser) = tools.get(Tool::Browser) {
+            npm.env("ESTELLE_CHROMIUM", browser);
+        }
         let output = command::run(&mut npm, WEB_LIMIT, watch)
             .with_context(|| format!("`npm run {script}` failed"))?;
-        if let Some(size) = output.lines().rfind(|line| line.starts_with("First load")) {
-            println!("    {size}");
+        for figure in output.lines().filter(|line| is_figure(line)) {
+            println!("    {}", figure.trim());
         }
     }
     Ok(())
+}
+
+/// What the scripts of the web app measure.
+fn is_figure(line: &str) -> bool {
+    ["First load: ", "10,000 entries: ", "100 pieces a second: "]
+        .iter()
+        .any(|start| line.starts_with(start))
 }
 
 fn docs(watch: Watch<'_>) -> anyhow::Result<()> {

@@ -1,13 +1,8 @@
 /**
- * Plain requests to the server that served the page: pairing, and what goes over REST while no socket stands.
+ * Plain requests to the server that served the page: what goes over REST while no socket stands.
  *
  * The device's secret travels in a header, never in an address.
  */
-export interface Paired {
-  token: string;
-  deviceId?: number;
-}
-
 export class HttpError extends Error {
   constructor(
     message: string,
@@ -15,14 +10,6 @@ export class HttpError extends Error {
   ) {
     super(message);
   }
-}
-
-/** Exchanges the one-time code that a machine shows for a secret of this device. */
-export async function pair(code: string, name: string): Promise<Paired> {
-  const answer = await post("/api/pair", { code, name }, null);
-  const token = (answer as { token?: unknown }).token;
-  if (typeof token !== "string") throw new HttpError("", 502);
-  return answer as Paired;
 }
 
 /** Says something to a conversation when no socket stands. */

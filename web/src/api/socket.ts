@@ -132,6 +132,11 @@ export class Socket {
       this.#step({ type: "authenticated", result: (frame as Extract<RelayToDevice, { type: "auth_result" }>).payload });
       return;
     }
+    if (frame.type === "rights_changed") {
+      this.#step({ type: "rights", rights: frame.payload.rights });
+      this.events.phase(this.#phase);
+      return;
+    }
     this.#batch.push(frame);
     if (this.#isScheduled) return;
     this.#isScheduled = true;

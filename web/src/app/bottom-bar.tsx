@@ -5,19 +5,29 @@ import { Link, useLocation } from "wouter";
 import { useText } from "@/store/text";
 import { useNeeded } from "./star-state";
 
-export function InboxLink() {
+export function RailLinks() {
   const text = useText();
   const needed = useNeeded();
+  return (
+    <>
+      <RailLink href="/inbox" label={text.nav.inbox} icon={<Inbox size={17} />} count={needed} />
+      <RailLink href="/work" label={text.nav.work} icon={<ListTodo size={17} />} />
+    </>
+  );
+}
+
+function RailLink({ href, label, icon, count = 0 }: { href: string; label: string; icon: ReactNode; count?: number }) {
   const [path] = useLocation();
+  const isCurrent = path === href;
   return (
     <Link
-      href="/inbox"
-      aria-current={path === "/inbox" ? "page" : undefined}
-      className={`flex min-h-9 items-center gap-2.5 rounded-sm px-2 text-[14px] ${path === "/inbox" ? "bg-accent-soft" : "hover:bg-hover"}`}
+      href={href}
+      aria-current={isCurrent ? "page" : undefined}
+      className={`flex min-h-9 items-center gap-2.5 rounded-sm px-2 text-[14px] ${isCurrent ? "bg-accent-soft" : "hover:bg-hover"}`}
     >
-      <Inbox size={17} className={needed > 0 ? "text-amber" : "text-muted"} />
-      <span className="flex-1">{text.nav.inbox}</span>
-      {needed > 0 && <Count value={needed} />}
+      <span className={count > 0 ? "text-amber" : "text-muted"}>{icon}</span>
+      <span className="flex-1">{label}</span>
+      {count > 0 && <Count value={count} />}
     </Link>
   );
 }
@@ -62,7 +72,7 @@ function Tab({ href, label, icon, count = 0 }: { href: string; label: string; ic
 
 function Count({ value }: { value: number }) {
   return (
-    <span className="rounded-full bg-amber px-1.5 text-[12px] font-semibold leading-[18px] text-amber-ink">
+    <span className="rounded-full bg-amber-fill px-1.5 text-[12px] font-semibold leading-[18px] text-amber-ink">
       {value}
     </span>
   );

@@ -26,7 +26,7 @@ export function ConnectionBar() {
       role="status"
       className="flex shrink-0 items-center gap-3 border-b border-line bg-amber-soft px-4 py-1.5 text-[13px]"
     >
-      <span className="breathe size-2 shrink-0 rounded-full bg-amber" />
+      <span className="breathe size-2 shrink-0 rounded-full bg-amber-fill" />
       <span className="min-w-0 flex-1">
         {words(text, phase, now)} <span className="text-muted">{text.connection.stale}</span>
       </span>

@@ -7,7 +7,8 @@ import { DecisionDock } from "@/features/decisions/dock";
 import { ConversationHeader } from "@/features/header/conversation-header";
 import { TranscriptList } from "@/features/transcript/list";
 import { find } from "@/model/fleet";
-import { openConversation, useApp } from "@/store/app";
+import { openConversation } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { EmptyState, Skeleton } from "@/ui/states";
@@ -27,7 +28,7 @@ export function Conversation({ id }: { id: string }) {
   if (!place) {
     if (!isListed) {
       return (
-        <div className="mx-auto max-w-[760px] p-5">
+        <div className="mx-auto max-w-[740px] p-5">
           <Skeleton label={text.talk.loading} />
         </div>
       );

@@ -2,7 +2,8 @@
 import { useEffect } from "react";
 import { useLocation } from "wouter";
 import { startingPlace } from "@/model/fleet";
-import { lastConversation, useApp } from "@/store/app";
+import { lastConversation } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Star } from "@/ui/star";
 import { EmptyState } from "@/ui/states";

@@ -1,15 +1,7 @@
-/** Registers the service worker, through the one policy that may name a script by its address. */
-interface TrustedTypes {
-  createPolicy(
-    name: string,
-    rules: { createScriptURL: (url: string) => string },
-  ): { createScriptURL: (url: string) => string };
-}
+/** Registers the service worker. */
+import { scriptUrl } from "@/ui/trusted";
 
 export function keepFiles(): void {
   if (!("serviceWorker" in navigator)) return;
-  const trusted = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes;
-  const policy = trusted?.createPolicy("estelle", { createScriptURL: (url) => (url === "/sw.js" ? url : "") });
-  const url = policy ? policy.createScriptURL("/sw.js") : "/sw.js";
-  addEventListener("load", () => void navigator.serviceWorker.register(url).catch(() => undefined));
+  addEventListener("load", () => void navigator.serviceWorker.register(scriptUrl("/sw.js")).catch(() => undefined));
 }

@@ -1,7 +1,8 @@
 /** Keys that work everywhere. Letters go by their place on the keyboard, so that every layout and Alt work alike. */
 import { useEffect } from "react";
 import { find, places } from "@/model/fleet";
-import { control, decide, useApp } from "@/store/app";
+import { control, decide } from "@/store/acts";
+import { useApp } from "@/store/app";
 import type { Window } from "./shell";
 
 export interface KeyTargets {

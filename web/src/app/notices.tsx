@@ -1,7 +1,8 @@
 /** Problems that belong to no place of their own: shown for a while, at the edge, over nothing that can be pressed. */
 import { X } from "lucide-react";
 import { useEffect } from "react";
-import { dismissNotice, useApp } from "@/store/app";
+import { dismissNotice } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { IconButton } from "@/ui/button";
 import { Plain } from "@/ui/plain";

@@ -14,7 +14,7 @@ import { useText } from "@/store/text";
 import { IconButton } from "@/ui/button";
 import { Star } from "@/ui/star";
 import { Announcer } from "./announcer";
-import { BottomBar, InboxLink } from "./bottom-bar";
+import { BottomBar, RailLinks } from "./bottom-bar";
 import { ConnectionBar } from "./connection-bar";
 import { Conversation } from "./conversation";
 import { Home } from "./home";
@@ -110,7 +110,7 @@ function Rail({ current, setWindow, create }: RailProps) {
     >
       <RailHead setWindow={setWindow} />
       <div className="px-2 pb-2">
-        <InboxLink />
+        <RailLinks />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
         <Sidebar current={current} create={create} />

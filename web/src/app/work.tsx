@@ -24,7 +24,7 @@ export function Work() {
     return <EmptyState icon={<ListTodo size={30} />} title={text.work.none} help={text.work.noneHelp} />;
   return (
     <div className="h-full overflow-y-auto">
-      <div className="mx-auto flex w-full max-w-[780px] flex-col gap-5 px-4 py-5">
+      <div className="mx-auto flex w-full max-w-[740px] flex-col gap-5 px-4 py-5">
         <h1 className="text-[20px] font-semibold">{text.work.title}</h1>
         {ORDER.map((status) => {
           const group = tasks.filter(({ task }) => task.status === status);

@@ -33,6 +33,7 @@ export type Input =
   | { type: "opened" }
   | { type: "heard" }
   | { type: "authenticated"; result: AuthResult }
+  | { type: "rights"; rights: Right[] }
   | { type: "closed" }
   | { type: "wake" }
   | { type: "poke" };
@@ -61,6 +62,8 @@ export function step(phase: Phase, input: Input, now: number): Step {
       return phase.name === "online" ? still({ ...phase, heardAt: now }) : still(phase);
     case "authenticated":
       return onAuthenticated(phase, input.result, now);
+    case "rights":
+      return phase.name === "online" ? still({ ...phase, rights: input.rights }) : still(phase);
     case "closed":
       return onClosed(phase, now);
     case "wake":

@@ -105,7 +105,7 @@ export function toolTarget(view: ToolView): string {
     case "agent":
       return view.description;
     case "mcp":
-      return `${view.server} · ${view.tool}`;
+      return view.server;
     case "todo":
       return view.items.find((item) => item.status === "in_progress")?.text ?? "";
     case "plan":

@@ -156,6 +156,10 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, { type: "text
       const subtype = event.resumedWithHistory ? "resumed" : "resumed_fresh";
       return { ...add(undefined, { ...stamp, kind: "remark", subtype, text: "" }), paused: undefined };
     }
+    case "sessionReset": {
+      const subtype = event.reason === "resume_failed" ? "divider_lost" : "divider";
+      return { ...add(undefined, { ...stamp, kind: "remark", subtype, text: "" }), open: [] };
+    }
     case "idleWarning":
       return { ...transcript, idleStopAt: stamp.at + event.secondsLeft * 1_000 };
     case "permission_request":

@@ -1,29 +1,26 @@
 /**
- * The one store of the app: the world as the relay tells it, and the acts of the person.
+ * The one store of the app: the world as the relay tells it, over the socket that this file owns.
  *
  * Everything that changes the world goes through the pure functions of `model`; this file only carries their requests to
- * the socket and keeps what has to survive a reload.
+ * the socket and keeps what has to survive a reload. What a person can do is in `acts.ts`.
  */
 import { create } from "zustand";
-import { pair as pairOverHttp, sendInput } from "@/api/http";
+import { sendInput } from "@/api/http";
+import { type Offer, pair } from "@/api/pairing";
 import { RequestError, Requests } from "@/api/requests";
 import { type Connect, Socket } from "@/api/socket";
-import type { Answer, AppToPylon, ControlAction, OnBusy, PermissionDecision, PermissionMode, SkillType } from "@/gen";
+import type { AppToPylon, DeviceToRelay } from "@/gen";
 import { isRest, type Phase, UNPAIRED } from "@/model/connection";
-import { changeDecision, type Decision } from "@/model/decisions";
-import { type Fleet, find, type Place } from "@/model/fleet";
-import { oldestSeq } from "@/model/history";
-import { changeOutgoing, dropOutgoing, type Outgoing, unsent } from "@/model/outbox";
+import { type Fleet, find } from "@/model/fleet";
+import { changeOutgoing, type Outgoing, unsent } from "@/model/outbox";
 import {
   type Ask,
   EMPTY_WORLD,
   type Frame,
-  notice,
   onFrame,
   onOffline,
   onOnline,
   type Turned,
-  view,
   type World,
 } from "@/model/world";
 import { clearAll, load, save } from "./storage";
@@ -44,11 +41,11 @@ export const useApp = create<AppState>(() => ({
 
 const requests = new Requests();
 let socket: Socket | null = null;
-/** Rows asked for at a time when scrolling back. */
-const PAGE_ROWS = 100;
+let connection: Connect | null = null;
 
 /** Starts the app on a way to connect. */
 export function start(connect: Connect): void {
+  connection = connect;
   socket = new Socket(connect, () => load<string | null>("token", null), { phase: onPhase, frames: onFrames });
   if (load<string | null>("token", null) !== null) socket.start();
   addEventListener("online", () => socket?.poke());
@@ -59,9 +56,10 @@ export function retryNow(): void {
   socket?.poke();
 }
 
-export async function pairDevice(code: string, name: string): Promise<void> {
-  const { token } = await pairOverHttp(code, name);
-  save("token", token);
+/** Joins with an offer of a machine; the digits to compare come through `compare`. */
+export async function pairDevice(offer: Offer, name: string, compare: (code: string) => void): Promise<void> {
+  if (!connection) return;
+  save("token", await pair(connection, offer, name, compare));
   socket?.start();
 }
 
@@ -73,212 +71,8 @@ export async function forgetDevice(): Promise<void> {
   location.reload();
 }
 
-export function openConversation(conversationId: string | null): void {
-  const { world } = useApp.getState();
-  if (world.viewing === conversationId) return;
-  if (conversationId) save("last", conversationId);
-  turn(view(world, conversationId));
-}
-
-export function lastConversation(): string | null {
-  return load<string | null>("last", null);
-}
-
-export function sendMessage(place: Place, text: string, onBusy: OnBusy | undefined): void {
-  const message: Outgoing = {
-    clientMessageId: crypto.randomUUID(),
-    deviceId: place.machine.deviceId,
-    workspaceId: place.workspace.workspaceId,
-    conversationId: place.conversation.conversationId,
-    text,
-    onBusy,
-    writtenAt: Date.now(),
-    state: "waiting",
-  };
-  change((world) => ({ ...world, outbox: [...world.outbox, message] }));
-  flushOutbox();
-}
-
-export function retryMessage(clientMessageId: string): void {
-  change((world) => ({
-    ...world,
-    outbox: changeOutgoing(world.outbox, clientMessageId, { state: "waiting", error: undefined }),
-  }));
-  flushOutbox();
-}
-
-export function dropMessage(clientMessageId: string): void {
-  change((world) => ({ ...world, outbox: dropOutgoing(world.outbox, clientMessageId) }));
-}
-
-export function decide(decision: Decision, answer: PermissionDecision, message?: string): void {
-  const { workspaceId, conversationId, toolUseId } = decision;
-  answerWith(decision, {
-    type: "claude_permission",
-    payload: { workspaceId, conversationId, toolUseId, decision: answer, message },
-  });
-}
-
-export function answerQuestions(decision: Decision, answer: Answer): void {
-  const { workspaceId, conversationId, toolUseId } = decision;
-  answerWith(decision, { type: "claude_answer", payload: { workspaceId, conversationId, toolUseId, answer } });
-}
-
-export function control(place: Place, action: ControlAction): Promise<void> {
-  const { conversationId, workspaceId } = ids(place);
-  return ask(place.machine.deviceId, (requestId) => ({
-    type: "claude_control",
-    payload: { workspaceId, conversationId, action, requestId },
-  }));
-}
-
-export function setMode(place: Place, mode: PermissionMode): Promise<void> {
-  const { conversationId } = ids(place);
-  return ask(place.machine.deviceId, (requestId) => ({
-    type: "claude_set_permission_mode",
-    payload: { mode, conversationId, requestId },
-  }));
-}
-
-export function setModel(place: Place, model: string | undefined): Promise<void> {
-  const { conversationId } = ids(place);
-  return ask(place.machine.deviceId, (requestId) => ({
-    type: "claude_set_model",
-    payload: { conversationId, model, requestId },
-  }));
-}
-
-export async function renameConversation(place: Place, newName: string): Promise<void> {
-  const { conversationId, workspaceId } = ids(place);
-  await ask(place.machine.deviceId, (requestId) => ({
-    type: "conversation_rename",
-    payload: { workspaceId, conversationId, newName, requestId },
-  }));
-}
-
-export async function deleteConversation(place: Place): Promise<void> {
-  const { conversationId, workspaceId } = ids(place);
-  await ask(place.machine.deviceId, (requestId) => ({
-    type: "conversation_delete",
-    payload: { workspaceId, conversationId, requestId },
-  }));
-}
-
-export async function createConversation(
-  deviceId: number,
-  workspaceId: string,
-  name: string,
-  skillType: SkillType,
-): Promise<string> {
-  return ask(
-    deviceId,
-    (requestId) => ({ type: "conversation_create", payload: { workspaceId, name, skillType, requestId } }),
-    (frame) =>
-      frame.type === "conversation_create_result" ? { value: frame.payload.conversation?.conversationId ?? "" } : null,
-  );
-}
-
-export async function createWorkspace(deviceId: number, name: string, workingDir: string): Promise<string> {
-  return ask(
-    deviceId,
-    (requestId) => ({ type: "workspace_create", payload: { name, workingDir, requestId } }),
-    (frame) =>
-      frame.type === "workspace_create_result" ? { value: frame.payload.conversation?.conversationId ?? "" } : null,
-  );
-}
-
-export function listFolders(
-  deviceId: number,
-  path: string | undefined,
-): Promise<{ path: string; folders: string[]; truncated: boolean }> {
-  return ask(
-    deviceId,
-    (requestId) => ({ type: "folder_list", payload: { path, requestId } }),
-    (frame) =>
-      frame.type === "folder_list_result"
-        ? {
-            value: {
-              path: frame.payload.path,
-              folders: frame.payload.folders,
-              truncated: frame.payload.truncated === true,
-            },
-          }
-        : null,
-  );
-}
-
-export async function loadOlder(place: Place): Promise<void> {
-  const { conversationId, workspaceId } = ids(place);
-  const transcript = useApp.getState().world.transcripts[conversationId];
-  if (!transcript?.hasMore || transcript.load !== "ready") return;
-  const beforeSeq = oldestSeq(transcript);
-  const offset = transcript.entries.top.length;
-  const { epoch } = transcript;
-  await ask(place.machine.deviceId, (requestId) => ({
-    type: "history_request",
-    payload: { workspaceId, conversationId, limit: PAGE_ROWS, offset, beforeSeq, epoch, requestId },
-  }));
-}
-
-/** The whole input and output of a call, which live events cut. */
-export function toolDetail(place: Place, toolUseId: string): Promise<{ input: string; output: string }> {
-  const { conversationId } = ids(place);
-  const parts = { input: "", output: "" };
-  return ask(
-    place.machine.deviceId,
-    (requestId) => ({ type: "tool_detail", payload: { conversationId, toolUseId, requestId } }),
-    (frame) => {
-      if (frame.type !== "tool_detail_result") return null;
-      const { part, chunk, last } = frame.payload;
-      if (part && chunk) parts[part] += chunk;
-      return last ? { value: parts } : null;
-    },
-  );
-}
-
-export interface Hit {
-  deviceId: number;
-  conversationId: string;
-  seq: number;
-  snippet: string;
-  timestamp: number;
-}
-
-export function searchHistory(deviceId: number, query: string): Promise<Hit[]> {
-  return ask(
-    deviceId,
-    (requestId) => ({ type: "history_search", payload: { query, limit: 20, requestId } }),
-    (frame) =>
-      frame.type === "history_search_result"
-        ? { value: frame.payload.hits.map((hit) => ({ deviceId, ...hit })) }
-        : null,
-  );
-}
-
-export function reportBug(deviceId: number, message: string): Promise<void> {
-  return ask(deviceId, (requestId) => ({
-    type: "bug_report",
-    payload: { message, timestamp: new Date().toISOString(), requestId },
-  }));
-}
-
-export function dismissNotice(id: number): void {
-  change((world) => ({ ...world, notices: world.notices.filter((one) => one.id !== id) }));
-}
-
-function answerWith(decision: Decision, message: AppToPylon): void {
-  const isSent = socket?.send({ ...message, to: { deviceId: decision.deviceId } }) ?? false;
-  change((world) => ({
-    ...world,
-    decisions: changeDecision(
-      world.decisions,
-      decision.toolUseId,
-      isSent ? { sent: true, error: undefined } : { error: "offline" },
-    ),
-  }));
-}
-
-function ask<T = void>(
+/** Asks a machine, and waits for its answer. */
+export function ask<T = void>(
   deviceId: number,
   make: (requestId: string) => AppToPylon,
   read: (frame: Frame) => { value: T } | null = () => ({ value: undefined as T }),
@@ -288,13 +82,20 @@ function ask<T = void>(
   return requests.wait(requestId, read);
 }
 
-function ids(place: Place): { conversationId: string; workspaceId: string } {
-  return { conversationId: place.conversation.conversationId, workspaceId: place.workspace.workspaceId };
+/** Asks the relay itself. */
+export function askRelay<T = void>(
+  make: (requestId: string) => DeviceToRelay,
+  read: (frame: Frame) => { value: T } | null = () => ({ value: undefined as T }),
+): Promise<T> {
+  const requestId = crypto.randomUUID();
+  if (!socket?.send(make(requestId))) return Promise.reject(new RequestError("", "offline"));
+  return requests.wait(requestId, read);
 }
 
 function onPhase(phase: Phase): void {
   const before = useApp.getState().phase;
   useApp.setState({ phase });
+  if (phase.name === "online" && before.name === "online") return;
   if (phase.name === "online") {
     turn(onOnline(useApp.getState().world, phase.device));
     flushOutbox();
@@ -319,7 +120,8 @@ function onFrames(frames: Frame[]): void {
   turn({ world, asks });
 }
 
-function turn({ world, asks }: Turned): void {
+/** Takes the next world, and asks the machines what it wants to know. */
+export function turn({ world, asks }: Turned): void {
   change(() => world);
   const isListed = asks.some((one) => one.type === "list");
   if (isListed) socket?.send({ type: "workspace_list", broadcast: "pylons" });
@@ -327,11 +129,16 @@ function turn({ world, asks }: Turned): void {
     if (one.type !== "select") continue;
     const place = find(world.fleet, one.conversationId);
     if (!place) continue;
-    socket?.send({ type: "conversation_select", payload: ids(place), to: { deviceId: place.machine.deviceId } });
+    socket?.send({
+      type: "conversation_select",
+      payload: { conversationId: one.conversationId, workspaceId: place.workspace.workspaceId },
+      to: { deviceId: place.machine.deviceId },
+    });
   }
 }
 
-function flushOutbox(): void {
+/** Sends every message that waits, if there is a way. */
+export function flushOutbox(): void {
   const { world, phase } = useApp.getState();
   for (const one of unsent(world.outbox)) {
     const { workspaceId, conversationId, text: message, clientMessageId, onBusy, deviceId } = one;
@@ -355,7 +162,8 @@ async function sendOverRest(message: Outgoing): Promise<void> {
   }
 }
 
-function change(apply: (world: World) => World): void {
+/** The only place where the world changes. */
+export function change(apply: (world: World) => World): void {
   const before = useApp.getState().world;
   const world = apply(before);
   if (world === before) return;
@@ -364,6 +172,7 @@ function change(apply: (world: World) => World): void {
   if (world.fleet !== before.fleet) save("fleet", world.fleet);
 }
 
-export function tell(text: string): void {
-  change((world) => notice(world, text));
+/** Sends to a machine without waiting; says whether there was a connection. */
+export function sendTo(deviceId: number, message: AppToPylon): boolean {
+  return socket?.send({ ...message, to: { deviceId } }) ?? false;
 }

@@ -5,7 +5,7 @@ type Kind = "main" | "plain" | "quiet" | "danger" | "amber";
 
 const KINDS: Record<Kind, string> = {
   main: "bg-accent text-accent-ink font-semibold hover:brightness-110",
-  amber: "bg-amber text-amber-ink font-semibold hover:brightness-110",
+  amber: "bg-amber-fill text-amber-ink font-semibold hover:brightness-110",
   plain: "border border-line-strong bg-raised text-ink hover:bg-hover",
   quiet: "text-muted hover:bg-hover hover:text-ink",
   danger: "border border-red/50 text-red hover:bg-red-soft",

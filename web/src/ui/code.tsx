@@ -22,7 +22,7 @@ export const CodeBlock = memo(function CodeBlock({ code, language, isOpen = fals
         </span>
         <CopyButton value={code} className="size-9! lg:size-8!" />
       </figcaption>
-      <pre className="overflow-x-auto p-3 font-mono text-[13px] leading-[1.6]">
+      <pre tabIndex={0} className="overflow-x-auto p-3 font-mono text-[13px] leading-[1.6]">
         <Coloured code={code} language={isOpen ? "" : language} />
       </pre>
     </figure>

@@ -1,45 +1,58 @@
 /**
- * Colours for code, loaded when the first piece of code shows, with one chunk per language.
+ * Colours for code, made by a worker that starts when the first piece of code shows.
  *
- * Colours are CSS variables, so both themes use the same result. Long code stays plain: a regular expression that
- * stumbles over hostile text must not stop the page.
+ * Long code stays plain: a regular expression that stumbles over hostile text must not run for ever, and one that does
+ * is ended with its worker.
  */
-import type { HighlighterCore } from "shiki/core";
+import workerUrl from "./highlight.worker?worker&url";
+import { scriptUrl } from "./trusted";
 
 export interface Piece {
   text: string;
   color?: string;
 }
 
+/** What the worker is asked, and what it answers. */
+export interface Asked {
+  id: number;
+  code: string;
+  language: Language;
+}
+export interface Coloured {
+  id: number;
+  lines: Piece[][] | null;
+}
+
 const LONGEST = 20_000;
+/** A piece that takes longer than this will never be done. */
+const PATIENCE_MS = 8_000;
 
-const LANGUAGES = {
-  typescript: () => import("shiki/langs/typescript.mjs"),
-  tsx: () => import("shiki/langs/tsx.mjs"),
-  javascript: () => import("shiki/langs/javascript.mjs"),
-  json: () => import("shiki/langs/json.mjs"),
-  rust: () => import("shiki/langs/rust.mjs"),
-  python: () => import("shiki/langs/python.mjs"),
-  shellscript: () => import("shiki/langs/shellscript.mjs"),
-  go: () => import("shiki/langs/go.mjs"),
-  html: () => import("shiki/langs/html.mjs"),
-  css: () => import("shiki/langs/css.mjs"),
-  yaml: () => import("shiki/langs/yaml.mjs"),
-  toml: () => import("shiki/langs/toml.mjs"),
-  sql: () => import("shiki/langs/sql.mjs"),
-  markdown: () => import("shiki/langs/markdown.mjs"),
-  diff: () => import("shiki/langs/diff.mjs"),
-  java: () => import("shiki/langs/java.mjs"),
-  c: () => import("shiki/langs/c.mjs"),
-  cpp: () => import("shiki/langs/cpp.mjs"),
-  kotlin: () => import("shiki/langs/kotlin.mjs"),
-  swift: () => import("shiki/langs/swift.mjs"),
-  ruby: () => import("shiki/langs/ruby.mjs"),
-} as const;
+const LANGUAGES = [
+  "typescript",
+  "tsx",
+  "javascript",
+  "json",
+  "rust",
+  "python",
+  "shellscript",
+  "go",
+  "html",
+  "css",
+  "yaml",
+  "toml",
+  "sql",
+  "markdown",
+  "diff",
+  "java",
+  "c",
+  "cpp",
+  "kotlin",
+  "swift",
+  "ruby",
+] as const;
+export type Language = (typeof LANGUAGES)[number];
 
-type Known = keyof typeof LANGUAGES;
-
-const ALIASES: Record<string, Known> = {
+const ALIASES: Record<string, Language> = {
   ts: "typescript",
   js: "javascript",
   jsx: "tsx",
@@ -63,42 +76,48 @@ const ALIASES: Record<string, Known> = {
 };
 
 /** The language we can colour for a fence's word or a file's ending. */
-export function knownLanguage(name: string): string | null {
+export function knownLanguage(name: string): Language | null {
   const lower = name.toLowerCase();
-  if (Object.hasOwn(LANGUAGES, lower)) return lower;
-  return Object.hasOwn(ALIASES, lower) ? (ALIASES[lower] ?? null) : null;
+  const known = LANGUAGES.find((one) => one === lower);
+  return known ?? (Object.hasOwn(ALIASES, lower) ? (ALIASES[lower] ?? null) : null);
 }
 
-export function languageOfPath(path: string): string | null {
+export function languageOfPath(path: string): Language | null {
   const ending = /\.([a-z0-9]+)$/i.exec(path)?.[1];
   return ending ? knownLanguage(ending) : null;
 }
 
-let core: Promise<HighlighterCore> | null = null;
-
-function load(): Promise<HighlighterCore> {
-  core ??= (async () => {
-    const [{ createHighlighterCore, createCssVariablesTheme }, { createJavaScriptRegexEngine }] = await Promise.all([
-      import("shiki/core"),
-      import("shiki/engine/javascript"),
-    ]);
-    const theme = createCssVariablesTheme({ name: "estelle", variablePrefix: "--shiki-", fontStyle: false });
-    return createHighlighterCore({ themes: [theme], langs: [], engine: createJavaScriptRegexEngine() });
-  })();
-  return core;
-}
+let worker: Worker | null = null;
+let nextId = 0;
+const waiting = new Map<number, (lines: Piece[][] | null) => void>();
 
 /** Lines of coloured pieces, or null where plain text has to do. */
-export async function highlight(code: string, name: string): Promise<Piece[][] | null> {
+export function highlight(code: string, name: string): Promise<Piece[][] | null> {
   const language = knownLanguage(name);
-  if (language === null || code.length > LONGEST) return null;
-  try {
-    const highlighter = await load();
-    if (!highlighter.getLoadedLanguages().includes(language))
-      await highlighter.loadLanguage(LANGUAGES[language as Known]());
-    const { tokens } = highlighter.codeToTokens(code, { lang: language, theme: "estelle" });
-    return tokens.map((line) => line.map((token) => ({ text: token.content, color: token.color })));
-  } catch {
-    return null;
-  }
+  if (language === null || code.length > LONGEST || typeof Worker === "undefined") return Promise.resolve(null);
+  return new Promise((resolve) => {
+    const id = nextId++;
+    const timer = setTimeout(restart, PATIENCE_MS);
+    waiting.set(id, (lines) => {
+      clearTimeout(timer);
+      waiting.delete(id);
+      resolve(lines);
+    });
+    running().postMessage({ id, code, language } satisfies Asked);
+  });
+}
+
+function running(): Worker {
+  if (worker) return worker;
+  worker = new Worker(scriptUrl(workerUrl), { type: "module" });
+  worker.onmessage = ({ data }: MessageEvent<Coloured>) => waiting.get(data.id)?.(data.lines);
+  worker.onerror = restart;
+  return worker;
+}
+
+/** Ends a worker that hangs; everything it was asked stays plain. */
+function restart(): void {
+  worker?.terminate();
+  worker = null;
+  for (const settle of [...waiting.values()]) settle(null);
 }

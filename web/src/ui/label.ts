@@ -7,7 +7,10 @@ export function stateLabel(text: Catalogue, state: Glance): string {
 }
 
 export function toolLabel(text: Catalogue, toolName: string): string {
-  return text.tool.names[toolName] ?? toolName;
+  const known = text.tool.names[toolName];
+  if (known !== undefined) return known;
+  const [mark, server, ...rest] = toolName.split("__");
+  return mark === "mcp" && server && rest.length > 0 ? rest.join("__") : toolName;
 }
 
 /** Words for a failed request. */

@@ -2,7 +2,7 @@
 import type { Glance } from "@/model/fleet";
 
 const LOOK: Record<Glance, string> = {
-  needed: "bg-amber",
+  needed: "bg-amber-fill",
   working: "bg-blue breathe",
   unread: "bg-green",
   offline: "border border-line-strong",

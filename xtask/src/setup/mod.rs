@@ -1,6 +1,7 @@
 //! Set-up: finds what a command needs, says what is missing before it installs it, installs it.
 //!
-//! Everything lands in one folder of the user's cache (`cache.rs`), never in the repository or the system.
+//! Everything but the browser lands in one folder of the user's cache (`cache.rs`), never in the repository or the
+//! system.
 //! The Rust toolchain itself comes from rustup and `rust-toolchain.toml`; Node has to be there already.
 
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use crate::progress::Progress;
 
+mod browser;
 mod cache;
 mod claude_cli;
 mod nextest;
@@ -23,6 +25,7 @@ pub(crate) enum Tool {
     NewestClaude,
     Nextest,
     WebPackages,
+    Browser,
 }
 
 /// Where the tools are that a run asked for.
@@ -54,6 +57,7 @@ impl Tool {
             Self::NewestClaude => "claude-325",
             Self::Nextest => "get-nextest",
             Self::WebPackages => "web-packages",
+            Self::Browser => "browser",
         }
     }
 
@@ -65,7 +69,7 @@ impl Tool {
         match self {
             Self::OldestClaude => Some(&claude_cli::OLDEST),
             Self::NewestClaude => Some(&claude_cli::NEWEST),
-            Self::Nextest | Self::WebPackages => None,
+            Self::Nextest | Self::WebPackages | Self::Browser => None,
         }
     }
 
@@ -82,6 +86,10 @@ impl Tool {
                 "npm packages of the web app, as its lock file says, {} MB on disk",
                 web::MEGABYTES
             ),
+            (Self::Browser, None) => format!(
+                "Chromium, the system's package, {} MB on disk",
+                browser::MEGABYTES
+            ),
             (_, None) => format!(
                 "cargo-nextest {}, built from source with cargo, some minutes",
                 nextest::VERSION
@@ -94,6 +102,7 @@ impl Tool {
             // npm keeps a packed copy while it unpacks.
             (_, Some(release)) => release.megabytes * 3 / 2,
             (Self::WebPackages, None) => web::MEGABYTES * 3 / 2,
+            (Self::Browser, None) => browser::MEGABYTES,
             (_, None) => nextest::MEGABYTES,
         }
     }
@@ -102,6 +111,7 @@ impl Tool {
         match (self, self.release()) {
             (_, Some(release)) => release.find(cache),
             (Self::WebPackages, None) => web::find(cache),
+            (Self::Browser, None) => Ok(browser::find()),
             (_, None) => Ok(nextest::find(cache)),
         }
     }
@@ -115,6 +125,7 @@ impl Tool {
         match (self, self.release()) {
             (_, Some(release)) => release.install(cache, lock, watch),
             (Self::WebPackages, None) => web::install(cache, lock, watch),
+            (Self::Browser, None) => browser::install(watch),
             (_, None) => nextest::install(cache, lock, watch),
         }
     }

@@ -3,7 +3,8 @@ import { ArrowUp, ChevronUp, Square } from "lucide-react";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { OnBusy } from "@/gen";
 import type { Place } from "@/model/fleet";
-import { control, sendMessage, tell, useApp } from "@/store/app";
+import { control, sendMessage, tell } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { draftOf, saveDraft } from "@/store/drafts";
 import { changeSettings, useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
@@ -58,7 +59,7 @@ export function Composer({ place }: { place: Place }) {
       ? text.composer.placeholderBusy
       : text.composer.placeholder;
   return (
-    <div className="mx-auto w-full max-w-[780px] px-2 pt-2 pb-2 lg:px-4 lg:pb-4">
+    <div className="mx-auto w-full max-w-[740px] px-2 pt-2 pb-2 lg:px-4 lg:pb-4">
       <div className="flex items-end gap-1.5 rounded-lg border border-line-strong bg-raised py-1.5 pr-1.5 pl-4 focus-within:border-accent">
         <textarea
           ref={field}
@@ -150,11 +151,11 @@ function BusyChoice({ send }: { send: (how: OnBusy) => void }) {
 
 /** The field is as high as its text, up to the limit of its class. */
 function useHeight(field: React.RefObject<HTMLTextAreaElement | null>, value: string): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text is the reason to measure.
   useLayoutEffect(() => {
     const element = field.current;
     if (!element) return;
+    // Without text the placeholder would count, which may be longer than a line.
     element.style.height = "auto";
-    element.style.height = `${element.scrollHeight}px`;
+    if (value !== "") element.style.height = `${element.scrollHeight}px`;
   }, [field, value]);
 }

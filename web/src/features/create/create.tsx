@@ -2,7 +2,8 @@
 import { CornerLeftUp, Folder } from "lucide-react";
 import { useEffect, useState } from "react";
 import type { SkillType } from "@/gen";
-import { createConversation, createWorkspace, listFolders, useApp } from "@/store/app";
+import { createConversation, createWorkspace, listFolders } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";

@@ -1,7 +1,8 @@
 /** The answers to a permission, a plan or a trust: the safe one as easy to hit as the other, none of them by accident. */
 import { useState } from "react";
 import type { Decision } from "@/model/decisions";
-import { decide, useApp } from "@/store/app";
+import { decide } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { toolLabel } from "@/ui/label";
@@ -65,9 +66,11 @@ export function Answers({ decision }: { decision: Decision }) {
         <Button kind="amber" onClick={() => decide(decision, "allow")} className="sm:order-4 sm:min-w-32">
           {yes}
         </Button>
-        <Button kind="quiet" className="px-2! text-[13px]! sm:order-1 sm:px-3!" onClick={() => setDenying(true)}>
-          {text.decision.denyWithReason}
-        </Button>
+        {decision.kind !== "trust" && (
+          <Button kind="quiet" className="px-2! text-[13px]! sm:order-1 sm:px-3!" onClick={() => setDenying(true)}>
+            {decision.kind === "plan" ? text.decision.rejectWithReason : text.decision.denyWithReason}
+          </Button>
+        )}
         {decision.kind === "permission" && (
           <Button
             kind="quiet"

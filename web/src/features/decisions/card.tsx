@@ -40,7 +40,10 @@ export function DecisionCard({ decision, tools, isDocked = false }: DecisionCard
         </div>
         {tools}
       </header>
-      <div className={`flex flex-col gap-3 px-4 pb-3 ${isDocked ? "min-h-0 flex-1 overflow-y-auto" : ""}`}>
+      <div
+        tabIndex={isDocked ? 0 : undefined}
+        className={`flex flex-col gap-3 px-4 pb-3 ${isDocked ? "min-h-0 flex-1 overflow-y-auto" : ""}`}
+      >
         {decision.parent && (
           <p className="flex items-center gap-1.5 text-[13px] text-muted">
             <Bot size={14} /> {text.decision.bySubAgent}

@@ -19,8 +19,8 @@ export function DecisionDock({ conversationId }: { conversationId: string }) {
   if (!decision) return null;
   const size = isLarge ? "fixed inset-2 z-40 max-h-none safe-bottom" : "relative max-h-[56dvh]";
   return (
-    <div className="mx-auto w-full max-w-[780px] px-2 lg:px-4">
-      <div className={`rise flex flex-col overflow-hidden rounded-lg border border-amber/60 bg-raised ${size}`}>
+    <div className="mx-auto w-full max-w-[740px] px-2 lg:px-4">
+      <div className={`rise flex flex-col overflow-hidden rounded-lg border border-amber-fill/70 bg-raised ${size}`}>
         <DecisionCard
           decision={decision}
           isDocked

@@ -23,7 +23,7 @@ export function Inbox() {
   const isQuiet = decisions.length + unseen.length === 0;
   return (
     <div className="h-full overflow-y-auto">
-      <div className="mx-auto flex min-h-full w-full max-w-[780px] flex-col gap-4 px-3 py-4 lg:px-4 lg:py-6">
+      <div className="mx-auto flex min-h-full w-full max-w-[740px] flex-col gap-4 px-3 py-4 lg:px-4 lg:py-6">
         <h1 className="px-1 text-[20px] font-semibold">{text.inbox.title}</h1>
         {isQuiet && (
           <div className="rounded-lg border border-line py-4">
@@ -33,7 +33,7 @@ export function Inbox() {
         {decisions.map((decision) => (
           <article
             key={decision.conversationId + decision.toolUseId}
-            className="overflow-hidden rounded-lg border border-amber/60 bg-raised"
+            className="overflow-hidden rounded-lg border border-amber-fill/70 bg-raised"
           >
             <PlaceLine place={find(fleet, decision.conversationId)} />
             <DecisionCard decision={decision} />
@@ -42,7 +42,7 @@ export function Inbox() {
         {unseen.map((place) => (
           <article
             key={place.conversation.conversationId}
-            className="overflow-hidden rounded-lg border border-amber/60 bg-raised"
+            className="overflow-hidden rounded-lg border border-amber-fill/70 bg-raised"
           >
             <PlaceLine place={place} />
             <p className="px-4 py-3 text-[14px] text-muted">{text.decision.unseen}</p>

@@ -2,7 +2,8 @@
 import { useState } from "react";
 import type { Answer, Choice, Question } from "@/gen";
 import type { Decision } from "@/model/decisions";
-import { answerQuestions, useApp } from "@/store/app";
+import { answerQuestions } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { Plain } from "@/ui/plain";

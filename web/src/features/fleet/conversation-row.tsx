@@ -51,7 +51,7 @@ export const ConversationRow = memo(function ConversationRow({
         </span>
         {kind && <span className="shrink-0 rounded-sm border border-line px-1.5 text-[11.5px] text-faint">{kind}</span>}
         {state === "needed" ? (
-          <span className="shrink-0 rounded-full bg-amber px-1.5 text-[12px] font-semibold leading-[18px] text-amber-ink">
+          <span className="shrink-0 rounded-full bg-amber-fill px-1.5 text-[12px] font-semibold leading-[18px] text-amber-ink">
             {Math.max(1, waiting)}
           </span>
         ) : (

@@ -1,5 +1,5 @@
 /** Machines with their workspaces and conversations, and on top of them whatever needs a person. */
-import { ChevronDown, ChevronRight, MonitorOff, Plus } from "lucide-react";
+import { ChevronDown, ChevronRight, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Workspace } from "@/gen";
 import { glance, type Machine, type Place, places } from "@/model/fleet";
@@ -7,7 +7,6 @@ import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { IconButton } from "@/ui/button";
 import { Plain } from "@/ui/plain";
-import { EmptyState } from "@/ui/states";
 import { ConversationRow } from "./conversation-row";
 
 export interface SidebarProps {
@@ -23,9 +22,7 @@ export function Sidebar({ current, create }: SidebarProps) {
   const needed = all.filter((place) => glance(place) === "needed");
   const wanted = filter.trim().toLowerCase();
   if (fleet.length === 0) {
-    return (
-      <EmptyState icon={<MonitorOff size={30} />} title={text.fleet.noMachines} help={text.fleet.noMachinesHelp} />
-    );
+    return <p className="px-4 py-2 text-[13.5px] text-faint">{text.fleet.noMachines}</p>;
   }
   return (
     <div className="flex flex-col gap-3 px-2 pb-4">

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { useLocation } from "wouter";
 import type { PermissionMode } from "@/gen";
 import type { Place } from "@/model/fleet";
-import { control, deleteConversation, setMode, setModel, tell } from "@/store/app";
+import { control, deleteConversation, setMode, setModel, tell } from "@/store/acts";
 import { useText } from "@/store/text";
 import { IconButton } from "@/ui/button";
 import { errorText } from "@/ui/label";

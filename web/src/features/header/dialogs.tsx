@@ -1,7 +1,7 @@
 /** Windows of the conversation's menu: a new name, and "are you sure". */
 import { useState } from "react";
 import type { Place } from "@/model/fleet";
-import { renameConversation, tell } from "@/store/app";
+import { renameConversation, tell } from "@/store/acts";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";

@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { codeOf, deviceName } from "./code";
+import { deviceName, offerOf } from "./code";
 
 describe("pairing", () => {
-  it("finds the code in a link's fragment and nowhere else", () => {
-    expect(codeOf("https://relay.example/#pair=K7QF-29XM")).toBe("K7QF-29XM");
-    expect(codeOf("https://relay.example/?pair=K7QF")).toBeNull();
-    expect(codeOf("K7QF-29XM")).toBeNull();
+  it("finds the offer in a link's fragment or alone, and nowhere else", () => {
+    const offer = { pairId: "p1", secret: "s3cret-_x" };
+    expect(offerOf("https://relay.example/#pair=p1.s3cret-_x")).toEqual(offer);
+    expect(offerOf(" p1.s3cret-_x ")).toEqual(offer);
+    expect(offerOf("https://relay.example/?pair=p1.s3cret-_x")).toBeNull();
+    expect(offerOf("hello")).toBeNull();
   });
 
   it("guesses a name that a person recognises", () => {

@@ -1,9 +1,14 @@
-/** What a person types or follows to pair: the bare code, or a link that carries it in its fragment. Pure. */
-const MARK = /[#&]pair=([^&]+)/;
+/** What a person follows or pastes to pair: a link that carries the offer in its fragment, or that part alone. Pure. */
+import type { Offer } from "@/api/pairing";
 
-export function codeOf(text: string): string | null {
-  const found = MARK.exec(text)?.[1];
-  return found === undefined ? null : decodeURIComponent(found);
+const MARK = /[#&]pair=([^&\s]+)/;
+const OFFER = /^([\w-]+)\.([\w-]+)$/;
+
+/** The offer in a link, or in its part after `pair=`. */
+export function offerOf(text: string): Offer | null {
+  const part = MARK.exec(text)?.[1] ?? text.trim();
+  const [, pairId, secret] = OFFER.exec(part) ?? [];
+  return pairId && secret ? { pairId, secret } : null;
 }
 
 /** A first guess at what to call this device. */

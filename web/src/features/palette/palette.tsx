@@ -1,7 +1,8 @@
 /** Commands and conversations by name, and what was said before by its words. */
 import { useEffect, useMemo, useState } from "react";
 import { type Place, places } from "@/model/fleet";
-import { type Hit, searchHistory, useApp } from "@/store/app";
+import { type Hit, searchHistory } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Dialog } from "@/ui/dialog";
 import { rank } from "./rank";

@@ -1,10 +1,11 @@
 /** A report of a problem, kept on the machine. */
 import { useState } from "react";
-import { reportBug, useApp } from "@/store/app";
+import { reportBug } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { errorText } from "@/ui/label";
-import { Section } from "./settings";
+import { Section } from "./section";
 
 export function BugReport() {
   const text = useText();

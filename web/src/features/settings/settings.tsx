@@ -1,6 +1,6 @@
 /** Choices of the person, devices, use and the way out. */
 import { Keyboard } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import type { OnBusy } from "@/gen";
 import { LANGUAGES, type Language } from "@/i18n";
 import { forgetDevice } from "@/store/app";
@@ -9,6 +9,7 @@ import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { BugReport } from "./bug-report";
 import { Devices } from "./devices";
+import { Section } from "./section";
 import { Usage } from "./usage";
 
 export function SettingsScreen({ openHelp }: { openHelp: () => void }) {
@@ -88,15 +89,6 @@ export function SettingsScreen({ openHelp }: { openHelp: () => void }) {
         </Section>
       </div>
     </div>
-  );
-}
-
-export function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section className="flex flex-col gap-2.5 border-t border-line pt-5">
-      <h2 className="text-[14px] font-semibold">{title}</h2>
-      {children}
-    </section>
   );
 }
 

@@ -1,7 +1,7 @@
 /** What the machines have used so far. */
 import { useApp } from "@/store/app";
 import { useFormats, useText } from "@/store/text";
-import { Section } from "./settings";
+import { Section } from "./section";
 
 export function Usage() {
   const text = useText();

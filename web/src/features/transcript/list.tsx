@@ -4,13 +4,14 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Virtualizer } from "virtua";
 import type { Place } from "@/model/fleet";
 import { EMPTY } from "@/model/transcript";
-import { loadOlder, useApp } from "@/store/app";
+import { loadOlder } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Skeleton } from "@/ui/states";
 import { useFollow } from "./follow";
 import { Row } from "./row";
 import { rowsOf } from "./rows";
-import { Blank, LoadFailed } from "./standing";
+import { Away, Blank, LoadFailed } from "./standing";
 
 /** Older rows are asked for this long before the reader reaches them, in pixels. */
 const AHEAD_PX = 1_200;
@@ -43,6 +44,7 @@ export function TranscriptList({ place }: { place: Place }) {
 
   const isEmpty = count === 0 && transcript.open.length === 0 && rows.length <= 1;
   if (isEmpty && transcript.load === "failed") return <LoadFailed error={transcript.error} />;
+  if (isEmpty && transcript.load !== "ready" && !place.machine.isOnline) return <Away />;
   return (
     <div className="relative min-h-0 flex-1">
       <div
@@ -56,7 +58,7 @@ export function TranscriptList({ place }: { place: Place }) {
       >
         <div ref={content} className="min-h-full pt-3 pb-4">
           {isEmpty && transcript.load !== "ready" && (
-            <div className="mx-auto w-full max-w-[760px] p-5">
+            <div className="mx-auto w-full max-w-[740px] p-5">
               <Skeleton label={text.talk.loading} />
             </div>
           )}

@@ -67,6 +67,8 @@ export function RemarkRow({ entry }: { entry: RemarkEntry }) {
   switch (entry.subtype) {
     case "divider":
       return <Divider>{entry.text || text.talk.divider}</Divider>;
+    case "divider_lost":
+      return <Divider>{text.talk.dividerLost}</Divider>;
     case "damage":
       return <Line icon={<CircleAlert size={14} className="text-amber" />}>{text.talk.damage(entry.text)}</Line>;
     case "resumed":

@@ -88,5 +88,5 @@ function Head({ place, isLoading }: { place: Place; isLoading: boolean }) {
 }
 
 function Column({ gap, children }: { gap: string; children: ReactNode }) {
-  return <div className={`mx-auto w-full max-w-[780px] px-4 ${gap}`}>{children}</div>;
+  return <div className={`mx-auto w-full max-w-[740px] px-4 ${gap}`}>{children}</div>;
 }

@@ -30,3 +30,14 @@ export function LoadFailed({ error }: { error?: string }) {
     </div>
   );
 }
+
+export function Away() {
+  const text = useText();
+  return (
+    <div className="min-h-0 flex-1">
+      <EmptyState icon={<CloudOff size={32} />} title={text.talk.offline} help={text.talk.offlineHelp}>
+        <Button onClick={retryNow}>{text.connection.retry}</Button>
+      </EmptyState>
+    </div>
+  );
+}

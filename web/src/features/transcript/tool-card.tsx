@@ -32,7 +32,6 @@ export const ToolCard = memo(function ToolCard({ tool, place, renderEntry }: Too
       <button
         type="button"
         aria-expanded={isOpen}
-        aria-label={`${toolLabel(text, tool.toolName)} ${toolTarget(view)}`}
         onClick={() => setOpen(!isOpen)}
         className="flex min-h-11 w-full items-center gap-2.5 px-3 py-1.5 text-left text-[13.5px] hover:bg-hover lg:min-h-9"
       >

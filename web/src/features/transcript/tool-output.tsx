@@ -2,7 +2,7 @@
 import { useState } from "react";
 import type { ToolEntry } from "@/model/entries";
 import type { Place } from "@/model/fleet";
-import { toolDetail } from "@/store/app";
+import { toolDetail } from "@/store/acts";
 import { useText } from "@/store/text";
 import { Plain } from "@/ui/plain";
 

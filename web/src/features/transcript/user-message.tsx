@@ -3,7 +3,8 @@ import { Check, Clock, TriangleAlert } from "lucide-react";
 import type { UserEntry } from "@/model/entries";
 import type { Place } from "@/model/fleet";
 import type { Outgoing } from "@/model/outbox";
-import { dropMessage, retryMessage, useApp } from "@/store/app";
+import { dropMessage, retryMessage } from "@/store/acts";
+import { useApp } from "@/store/app";
 import { useFormats, useText } from "@/store/text";
 import { Plain } from "@/ui/plain";
 

@@ -1,0 +1,96 @@
+/** Chromium on the stand-in's page: a server for the built files, one browser, a page per test. */
+import { existsSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Browser, chromium, type Page } from "playwright-core";
+
+const ROOT = fileURLToPath(new URL("../dist-dev/", import.meta.url));
+const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+const TYPES: Record<string, string> = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+  ".png": "image/png",
+  ".webmanifest": "application/manifest+json",
+};
+
+export const PHONE = { width: 390, height: 844 };
+export const DESK = { width: 1280, height: 800 };
+
+export interface Visit {
+  scene: string;
+  size?: { width: number; height: number };
+  theme?: "dark" | "light";
+  language?: "en" | "ko" | "ja";
+  more?: string;
+}
+
+/** A page with what it asked of the network and what went wrong on it. */
+export interface Visited {
+  page: Page;
+  requests: string[];
+  errors: string[];
+}
+
+export class Stage {
+  #server: Server | null = null;
+  #browser: Browser | null = null;
+
+  async open(): Promise<void> {
+    this.#server = createServer((request, response) => {
+      const path = new URL(request.url ?? "/", "http://x").pathname;
+      const file = join(ROOT, path === "/" ? "index.html" : path);
+      if (!existsSync(file)) {
+        response.statusCode = 404;
+        response.end();
+        return;
+      }
+      response.setHeader("content-type", TYPES[extname(file)] ?? "application/octet-stream");
+      response.end(readFileSync(file));
+    });
+    await new Promise<void>((done) => this.#server?.listen(0, "127.0.0.1", done));
+    const executablePath = process.env.ESTELLE_CHROMIUM ?? PROGRAMS.find((program) => existsSync(program));
+    this.#browser = await chromium.launch({ executablePath, args: FLAGS });
+  }
+
+  async close(): Promise<void> {
+    await this.#browser?.close();
+    this.#server?.close();
+  }
+
+  get browser(): Browser {
+    if (!this.#browser) throw new Error("the stage is not open");
+    return this.#browser;
+  }
+
+  get address(): string {
+    const address = this.#server?.address() as AddressInfo | undefined;
+    return `http://127.0.0.1:${address?.port}/`;
+  }
+
+  /** Opens a scene and waits until the app is drawn. */
+  async visit({ scene, size = DESK, theme = "dark", language = "en", more = "" }: Visit): Promise<Visited> {
+    const context = await this.browser.newContext({ viewport: size, hasTouch: size === PHONE, locale: "en-US" });
+    const page = await context.newPage();
+    const requests: string[] = [];
+    const errors: string[] = [];
+    page.on("request", (request) => requests.push(request.url()));
+    page.on("pageerror", (error) => errors.push(error.message));
+    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    await page.goto(`${this.address}?scene=${scene}&theme=${theme}&lang=${language}${more}`);
+    await page.waitForFunction(() => (document.getElementById("root")?.childElementCount ?? 0) > 0);
+    return { page, requests, errors };
+  }
+}

@@ -1,0 +1,122 @@
+/** What a person does with a conversation, in a real page. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { PHONE, Stage } from "./browser";
+
+const stage = new Stage();
+beforeAll(() => stage.open());
+afterAll(() => stage.close());
+
+describe("talking", () => {
+  it("shows a message once, streams the answer and keeps the end in view", async () => {
+    const { page } = await stage.visit({ scene: "fresh", size: PHONE });
+    await page.getByLabel("Message to Claude").fill("Add a column for watering");
+    await page.getByRole("button", { name: "Send" }).click();
+    await page.getByText("Shall I begin?").waitFor();
+    expect(await page.getByRole("article", { name: "You" }).count()).toBe(1);
+    await page.getByText("Done").waitFor();
+    const gap = await page.getByRole("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+    expect(gap).toBeLessThan(4);
+    expect(await page.getByLabel("Message to Claude").inputValue()).toBe("");
+    await page.context().close();
+  });
+
+  it("keeps what is written while the connection is gone, visibly, and sends it once", async () => {
+    const { page } = await stage.visit({ scene: "fresh" });
+    await page.getByText("Say what you want done.").waitFor();
+    await page.evaluate(() => {
+      const { peer } = globalThis as unknown as { peer: { scene: { isUnreachable: boolean }; cut(): void } };
+      peer.scene.isUnreachable = true;
+      peer.cut();
+    });
+    await page.getByLabel("Message to Claude").fill("Written offline");
+    await page.keyboard.press("Enter");
+    await page.getByText("Waits for the connection").waitFor();
+    await page.getByText("Connection lost").waitFor();
+    await page.evaluate(() => {
+      (globalThis as unknown as { peer: { scene: { isUnreachable: boolean } } }).peer.scene.isUnreachable = false;
+    });
+    await page.getByRole("button", { name: "Try now" }).click();
+    await page.getByText("Shall I begin?").waitFor();
+    expect(await page.getByText("Written offline", { exact: true }).count()).toBe(1);
+    await page.context().close();
+  });
+
+  it("keeps a draft when another conversation is opened and comes back to it", async () => {
+    const { page } = await stage.visit({ scene: "fresh" });
+    await page.getByLabel("Message to Claude").fill("half a thought");
+    await page.getByRole("link", { name: /Update dependencies/ }).click();
+    await page.getByText("API Error").waitFor();
+    expect(await page.getByLabel("Message to Claude").inputValue()).toBe("");
+    await page.goBack();
+    await page.getByText("Say what you want done.").waitFor();
+    expect(await page.getByLabel("Message to Claude").inputValue()).toBe("half a thought");
+    await page.context().close();
+  });
+
+  it("shows what a sub-agent did below its call, and an edit as a difference", async () => {
+    const { page } = await stage.visit({ scene: "chat" });
+    await page.getByText("Shall I also note it").waitFor();
+    await page.getByRole("log").evaluate((log) => {
+      log.scrollTop = 0;
+    });
+    await page.getByRole("button", { name: /Sub-agent Check the other readers/ }).click();
+    await page.getByText("drains its buffer in a loop").waitFor();
+    await page.getByRole("button", { name: /^Edit .*link\.rs/ }).click();
+    await page.getByText("while !self.buffer.has_frame() {").first().waitFor();
+    await page.context().close();
+  });
+
+  it("goes to any conversation by the keyboard alone", async () => {
+    const { page } = await stage.visit({ scene: "chat" });
+    await page.getByText("Shall I also note it").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("depen");
+    await page.keyboard.press("Enter");
+    await page.getByText("API Error").waitFor();
+    await page.keyboard.press("Alt+i");
+    await page.getByRole("heading", { name: "Inbox" }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+    await page.keyboard.press("Escape");
+    expect(await page.getByRole("dialog").count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe("deciding", () => {
+  it("shows the whole command, and the card goes when it is allowed", async () => {
+    const { page } = await stage.visit({ scene: "permission", size: PHONE });
+    const card = page.getByRole("region", { name: "May this run?" });
+    await card.getByText("relay.toml").waitFor();
+    expect(await page.title()).toMatch(/^\(4\)/);
+    await card.getByRole("button", { name: "Allow once" }).click();
+    await card.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: /^Command rm -rf/ }).click();
+    await page.getByText("allowed by you").waitFor();
+    expect(await page.title()).toMatch(/^\(3\)/);
+    await page.context().close();
+  });
+
+  it("can be answered by key, with focus anywhere", async () => {
+    const { page } = await stage.visit({ scene: "permission" });
+    const card = page.getByRole("region", { name: "May this run?" });
+    await card.waitFor();
+    await page.keyboard.press("Alt+d");
+    await card.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("does not take an answer to questions before every question has one", async () => {
+    const { page } = await stage.visit({ scene: "question" });
+    await page.getByRole("button", { name: "Next" }).click();
+    const answer = page.getByRole("button", { name: "Answer" });
+    await page.getByLabel(/^SQLite/).check();
+    expect(await answer.isDisabled()).toBe(true);
+    await page.getByLabel(/^Rate limits/).check();
+    await page.getByLabel("Something else").nth(1).check();
+    await page.getByLabel("Your own answer").fill("Backups");
+    await answer.click();
+    await page.getByText("Where should sessions").waitFor({ state: "detached" });
+    await page.context().close();
+  });
+});

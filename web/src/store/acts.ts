@@ -1,0 +1,246 @@
+/** What a person can do. Each act is a request to a machine or to the relay; the world changes when it is answered. */
+import type {
+  Answer,
+  AppToPylon,
+  ControlAction,
+  OnBusy,
+  PairedDevice,
+  PermissionDecision,
+  PermissionMode,
+  SkillType,
+} from "@/gen";
+import { changeDecision, type Decision } from "@/model/decisions";
+import type { Place } from "@/model/fleet";
+import { oldestSeq } from "@/model/history";
+import { changeOutgoing, dropOutgoing, type Outgoing } from "@/model/outbox";
+import { notice, view } from "@/model/world";
+import { ask, askRelay, change, flushOutbox, sendTo, turn, useApp } from "./app";
+import { load, save } from "./storage";
+
+/** Rows asked for at a time when scrolling back. */
+const PAGE_ROWS = 100;
+
+/** The devices of the realm; needs the right to manage them. */
+export function listPaired(): Promise<PairedDevice[]> {
+  return askRelay(
+    (requestId) => ({ type: "paired_list", payload: { requestId } }),
+    (frame) => (frame.type === "paired_list_result" ? { value: frame.payload.devices } : null),
+  );
+}
+
+export function revokeDevice(deviceKey: string): Promise<void> {
+  return askRelay((requestId) => ({ type: "device_revoke", payload: { deviceKey, requestId } }));
+}
+
+export function openConversation(conversationId: string | null): void {
+  const { world } = useApp.getState();
+  if (world.viewing === conversationId) return;
+  if (conversationId) save("last", conversationId);
+  turn(view(world, conversationId));
+}
+
+export function lastConversation(): string | null {
+  return load<string | null>("last", null);
+}
+
+export function sendMessage(place: Place, text: string, onBusy: OnBusy | undefined): void {
+  const message: Outgoing = {
+    clientMessageId: crypto.randomUUID(),
+    deviceId: place.machine.deviceId,
+    workspaceId: place.workspace.workspaceId,
+    conversationId: place.conversation.conversationId,
+    text,
+    onBusy,
+    writtenAt: Date.now(),
+    state: "waiting",
+  };
+  change((world) => ({ ...world, outbox: [...world.outbox, message] }));
+  flushOutbox();
+}
+
+export function retryMessage(clientMessageId: string): void {
+  change((world) => ({
+    ...world,
+    outbox: changeOutgoing(world.outbox, clientMessageId, { state: "waiting", error: undefined }),
+  }));
+  flushOutbox();
+}
+
+export function dropMessage(clientMessageId: string): void {
+  change((world) => ({ ...world, outbox: dropOutgoing(world.outbox, clientMessageId) }));
+}
+
+export function decide(decision: Decision, answer: PermissionDecision, message?: string): void {
+  const { workspaceId, conversationId, toolUseId } = decision;
+  answerWith(decision, {
+    type: "claude_permission",
+    payload: { workspaceId, conversationId, toolUseId, decision: answer, message },
+  });
+}
+
+export function answerQuestions(decision: Decision, answer: Answer): void {
+  const { workspaceId, conversationId, toolUseId } = decision;
+  answerWith(decision, { type: "claude_answer", payload: { workspaceId, conversationId, toolUseId, answer } });
+}
+
+export function control(place: Place, action: ControlAction): Promise<void> {
+  const { conversationId, workspaceId } = ids(place);
+  return ask(place.machine.deviceId, (requestId) => ({
+    type: "claude_control",
+    payload: { workspaceId, conversationId, action, requestId },
+  }));
+}
+
+export function setMode(place: Place, mode: PermissionMode): Promise<void> {
+  const { conversationId } = ids(place);
+  return ask(place.machine.deviceId, (requestId) => ({
+    type: "claude_set_permission_mode",
+    payload: { mode, conversationId, requestId },
+  }));
+}
+
+export function setModel(place: Place, model: string | undefined): Promise<void> {
+  const { conversationId } = ids(place);
+  return ask(place.machine.deviceId, (requestId) => ({
+    type: "claude_set_model",
+    payload: { conversationId, model, requestId },
+  }));
+}
+
+export async function renameConversation(place: Place, newName: string): Promise<void> {
+  const { conversationId, workspaceId } = ids(place);
+  await ask(place.machine.deviceId, (requestId) => ({
+    type: "conversation_rename",
+    payload: { workspaceId, conversationId, newName, requestId },
+  }));
+}
+
+export async function deleteConversation(place: Place): Promise<void> {
+  const { conversationId, workspaceId } = ids(place);
+  await ask(place.machine.deviceId, (requestId) => ({
+    type: "conversation_delete",
+    payload: { workspaceId, conversationId, requestId },
+  }));
+}
+
+export async function createConversation(
+  deviceId: number,
+  workspaceId: string,
+  name: string,
+  skillType: SkillType,
+): Promise<string> {
+  return ask(
+    deviceId,
+    (requestId) => ({ type: "conversation_create", payload: { workspaceId, name, skillType, requestId } }),
+    (frame) =>
+      frame.type === "conversation_create_result" ? { value: frame.payload.conversation?.conversationId ?? "" } : null,
+  );
+}
+
+export async function createWorkspace(deviceId: number, name: string, workingDir: string): Promise<string> {
+  return ask(
+    deviceId,
+    (requestId) => ({ type: "workspace_create", payload: { name, workingDir, requestId } }),
+    (frame) =>
+      frame.type === "workspace_create_result" ? { value: frame.payload.conversation?.conversationId ?? "" } : null,
+  );
+}
+
+export function listFolders(
+  deviceId: number,
+  path: string | undefined,
+): Promise<{ path: string; folders: string[]; truncated: boolean }> {
+  return ask(
+    deviceId,
+    (requestId) => ({ type: "folder_list", payload: { path, requestId } }),
+    (frame) =>
+      frame.type === "folder_list_result"
+        ? {
+            value: {
+              path: frame.payload.path,
+              folders: frame.payload.folders,
+              truncated: frame.payload.truncated === true,
+            },
+          }
+        : null,
+  );
+}
+
+export async function loadOlder(place: Place): Promise<void> {
+  const { conversationId, workspaceId } = ids(place);
+  const transcript = useApp.getState().world.transcripts[conversationId];
+  if (!transcript?.hasMore || transcript.load !== "ready") return;
+  const beforeSeq = oldestSeq(transcript);
+  const offset = transcript.entries.top.length;
+  const { epoch } = transcript;
+  await ask(place.machine.deviceId, (requestId) => ({
+    type: "history_request",
+    payload: { workspaceId, conversationId, limit: PAGE_ROWS, offset, beforeSeq, epoch, requestId },
+  }));
+}
+
+/** The whole input and output of a call, which live events cut. */
+export function toolDetail(place: Place, toolUseId: string): Promise<{ input: string; output: string }> {
+  const { conversationId } = ids(place);
+  const parts = { input: "", output: "" };
+  return ask(
+    place.machine.deviceId,
+    (requestId) => ({ type: "tool_detail", payload: { conversationId, toolUseId, requestId } }),
+    (frame) => {
+      if (frame.type !== "tool_detail_result") return null;
+      const { part, chunk, last } = frame.payload;
+      if (part && chunk) parts[part] += chunk;
+      return last ? { value: parts } : null;
+    },
+  );
+}
+
+export interface Hit {
+  deviceId: number;
+  conversationId: string;
+  seq: number;
+  snippet: string;
+  timestamp: number;
+}
+
+export function searchHistory(deviceId: number, query: string): Promise<Hit[]> {
+  return ask(
+    deviceId,
+    (requestId) => ({ type: "history_search", payload: { query, limit: 20, requestId } }),
+    (frame) =>
+      frame.type === "history_search_result"
+        ? { value: frame.payload.hits.map((hit) => ({ deviceId, ...hit })) }
+        : null,
+  );
+}
+
+export function reportBug(deviceId: number, message: string): Promise<void> {
+  return ask(deviceId, (requestId) => ({
+    type: "bug_report",
+    payload: { message, timestamp: new Date().toISOString(), requestId },
+  }));
+}
+
+export function dismissNotice(id: number): void {
+  change((world) => ({ ...world, notices: world.notices.filter((one) => one.id !== id) }));
+}
+
+function answerWith(decision: Decision, message: AppToPylon): void {
+  const isSent = sendTo(decision.deviceId, message);
+  change((world) => ({
+    ...world,
+    decisions: changeDecision(
+      world.decisions,
+      decision.toolUseId,
+      isSent ? { sent: true, error: undefined } : { error: "offline" },
+    ),
+  }));
+}
+
+function ids(place: Place): { conversationId: string; workspaceId: string } {
+  return { conversationId: place.conversation.conversationId, workspaceId: place.workspace.workspaceId };
+}
+
+export function tell(text: string): void {
+  change((world) => notice(world, text));
+}
