@@ -13,7 +13,7 @@ export default defineConfig({
   worker: { format: "es" },
   server: { host: "127.0.0.1" },
   build: {
-    outDir: fileURLToPath(new URL("../dist-dev", import.meta.url)),
+    outDir: fileURLToPath(new URL("./dist", import.meta.url)),
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0,

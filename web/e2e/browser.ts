@@ -6,7 +6,7 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 
-const ROOT = fileURLToPath(new URL("../dist-dev/", import.meta.url));
+const ROOT = fileURLToPath(new URL("../dev/dist/", import.meta.url));
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const FLAGS = [
   "--no-sandbox",

@@ -6,7 +6,7 @@ import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
-const root = fileURLToPath(new URL("../dist-dev/", import.meta.url));
+const root = fileURLToPath(new URL("../dev/dist/", import.meta.url));
 const out = fileURLToPath(new URL("../shots/", import.meta.url));
 const TYPES = {
   ".html": "text/html",
