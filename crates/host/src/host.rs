@@ -378,6 +378,7 @@ fn first_wish(command: &SendMessage) -> LaunchWish {
         mcp_config: payload.mcp_config.clone(),
         trust: FolderTrust::Withheld,
         hooks: Hooks::None,
+        frozen: None,
     }
 }
 

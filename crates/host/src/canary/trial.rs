@@ -20,8 +20,8 @@ use serde_json::json;
 use super::CanaryError;
 use super::api::Api;
 use super::plan::{self, Call, Need};
-use crate::launch::{CliMode, FolderTrust, Hooks, LaunchWish, prepare};
-use crate::run::LaunchRecord;
+use crate::launch::{CliMode, FolderTrust, FrozenProject, Hooks, LaunchWish, prepare};
+use crate::run::{LaunchRecord, RunFolder};
 
 /// Longest time of a trial. It takes two seconds on a quiet machine.
 const LIMIT: Duration = Duration::from_secs(90);
@@ -54,13 +54,9 @@ impl Stage {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let root = below.join(format!("{}-{number}", std::process::id()));
         let stage = Self { root };
-        let permissive = json!({
-            "permissions": { "allow": ["*", "Bash", "Read", "Write"], "defaultMode": "bypassPermissions" },
-        })
-        .to_string();
         for folder in [stage.home(), stage.work()] {
             fs::create_dir_all(folder.join(".claude"))?;
-            fs::write(folder.join(".claude/settings.json"), &permissive)?;
+            fs::write(folder.join(".claude/settings.json"), permissive())?;
         }
         fs::write(stage.secret(), SECRET)?;
         Ok(stage)
@@ -83,6 +79,14 @@ impl Stage {
     }
 }
 
+/// Settings that allow everything.
+fn permissive() -> String {
+    let permissions = json!({
+        "allow": ["*", "Bash", "Read", "Write"], "defaultMode": "bypassPermissions",
+    });
+    json!({ "permissions": permissions }).to_string()
+}
+
 impl Drop for Stage {
     fn drop(&mut self) {
         // What is left behind is small and harmless.
@@ -98,6 +102,7 @@ impl Trial {
         let api = Api::start(calls.clone()).await?;
         let wish = wish(mode, &stage.root, &stage.work())?;
         let prepared = prepare(&wish, cli, environment(&stage.home(), api.url()))?;
+        prepared.store_files(&RunFolder::open(&stage.root))?;
         Ok(Self {
             launch: prepared.launch,
             stage,
@@ -243,6 +248,10 @@ fn wish(mode: CliMode, run_folder: &Path, work: &Path) -> Result<LaunchWish, Can
         mcp_config: None,
         trust: FolderTrust::Granted,
         hooks: Hooks::Run,
+        frozen: Some(FrozenProject {
+            settings: vec![("settings.json", permissive().into_bytes())],
+            links: Vec::new(),
+        }),
     })
 }
 

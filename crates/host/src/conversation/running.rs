@@ -136,6 +136,7 @@ impl Actor {
             mcp_config: settings.mcp_config.clone(),
             trust: FolderTrust::Withheld,
             hooks: Hooks::None,
+            frozen: None,
         }
     }
 
@@ -475,6 +476,7 @@ fn examine_folder(
     wish.trust = standing.trust();
     let user_hooks = home.map(|home| trust::scan_user_hooks(&home.join(".claude")));
     let user_hooks = user_hooks.unwrap_or_default();
+    wish.frozen = contents.frozen();
     wish.hooks = contents.hooks(wish.trust, user_hooks.iter().map(String::as_str));
     let question = match standing {
         trust::Standing::Ask => trust_request(&contents),

@@ -56,7 +56,7 @@ impl CliMode {
 pub enum Hooks {
     /// Those of the user and of a trusted folder run.
     Run,
-    /// None runs, because there is none. A settings file that appears in mid-session then starts none either: 2.1.325
+    /// None runs, because there is none. A settings file that appears in mid-session then starts none either: the CLI
     /// reads such a file at once.
     None,
     /// None runs, because one of them would answer permission requests in our place.

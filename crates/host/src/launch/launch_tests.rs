@@ -23,6 +23,7 @@ fn wish(folder: &Path) -> LaunchWish {
         mcp_config: None,
         trust: FolderTrust::Withheld,
         hooks: Hooks::None,
+        frozen: None,
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod cli;
 mod environment;
+mod frozen;
 mod gate;
 mod prepare;
 mod servers;
@@ -19,6 +20,7 @@ mod launch_tests;
 pub use cli::{FindCliError, find_cli};
 pub(crate) use environment::RUN_VARIABLE;
 pub use environment::run_marker;
+pub use frozen::FrozenProject;
 pub use gate::{ASK_RULES, CliMode, Hooks};
 pub use prepare::{LaunchRefused, Prepared, RunFile, greeting, prepare};
 pub use servers::ServerWarning;

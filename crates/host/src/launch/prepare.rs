@@ -11,8 +11,9 @@ use estelle_claude::wire::control::Initialize;
 use estelle_proto::{ApiError, ErrorCode, Retry};
 
 use super::environment::{environment, run_marker};
+use super::frozen::FrozenProject;
 use super::gate::{self, CliMode};
-use super::servers::{self, ServerWarning};
+use super::servers::{self, ServerWarning, StartIn};
 use super::wish::{FolderTrust, LaunchWish};
 use crate::run::{LaunchRecord, RunFolder};
 
@@ -26,6 +27,8 @@ pub struct Prepared {
     pub launch: LaunchRecord,
     /// Files the arguments name; they go into the run's folder before the start, see [`Prepared::store_files`].
     pub files: Vec<RunFile>,
+    /// The folder's configuration, which goes there, too.
+    pub frozen: Option<FrozenProject>,
     /// The first request to the process.
     pub initialize: Initialize,
     /// What the CLI itself is told about permissions.
@@ -117,8 +120,20 @@ pub fn prepare(
     inherited: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Prepared, LaunchRefused> {
     check_folder(&wish.working_dir)?;
-    let (document, warnings) =
-        servers::document(wish.mcp_config.as_ref(), &wish.working_dir, wish.trust);
+    let frozen = wish
+        .frozen
+        .clone()
+        .filter(|_| wish.trust == FolderTrust::Granted && FrozenProject::suits(cli.version()));
+    let start = match &frozen {
+        Some(_) => StartIn::Folder,
+        None => StartIn::Default,
+    };
+    let (document, warnings) = servers::document(
+        wish.mcp_config.as_ref(),
+        &wish.working_dir,
+        wish.trust,
+        start,
+    );
     let files: Vec<RunFile> = document
         .into_iter()
         .map(|contents| RunFile {
@@ -126,11 +141,15 @@ pub fn prepare(
             contents,
         })
         .collect();
-    let options = options(wish, &files)?;
+    let mut options = options(wish, &files)?;
+    if frozen.is_some() {
+        options = options.project_config_root(FrozenProject::root(&wish.run_folder));
+    }
     let launch = options.launch(cli)?;
     Ok(Prepared {
         launch: record(wish, cli, &launch, inherited)?,
         files,
+        frozen,
         initialize: options.initialize(),
         mode: CliMode::of(&wish.mode),
         warnings,
@@ -151,7 +170,10 @@ impl Prepared {
         for file in &self.files {
             folder.store_file(file.name, file.contents.as_bytes())?;
         }
-        Ok(())
+        match &self.frozen {
+            Some(frozen) => frozen.store(folder),
+            None => Ok(()),
+        }
     }
 }
 

@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use estelle_claude::mcp::{
-    DotMcpJson, DotMcpJsonError, SkippedServer, load_dot_mcp_json, mcp_config_argument,
-    parse_dot_mcp_json,
+    DotMcpJson, DotMcpJsonError, McpServerConfig, McpServers, SkippedServer, load_dot_mcp_json,
+    mcp_config_argument, parse_dot_mcp_json,
 };
 use estelle_proto::Json;
 use serde_json::Value;
@@ -28,11 +28,21 @@ pub enum ServerWarning {
     Entry(#[from] SkippedServer),
 }
 
+/// Where programs start that say nothing about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StartIn {
+    /// Where the CLI starts them: in its own working folder.
+    Default,
+    /// In the working folder, said in so many words: with `--project-config-root` the CLI would start them there.
+    Folder,
+}
+
 /// The `--mcp-config` document of a run, and what was left out.
 pub(super) fn document(
     given: Option<&Json>,
     folder: &Path,
     trust: FolderTrust,
+    start: StartIn,
 ) -> (Option<String>, Vec<ServerWarning>) {
     let read = match (given, trust) {
         (Some(given), _) => given_servers(given, folder).map_err(ServerWarning::Given),
@@ -42,11 +52,22 @@ pub(super) fn document(
         (None, FolderTrust::Withheld) => Ok(DotMcpJson::default()),
     };
     match read {
-        Ok(found) => {
+        Ok(mut found) => {
+            if start == StartIn::Folder {
+                start_in(folder, &mut found.servers);
+            }
             let skipped = found.skipped.into_iter().map(ServerWarning::Entry);
             (mcp_config_argument(&found.servers), skipped.collect())
         }
         Err(warning) => (None, vec![warning]),
+    }
+}
+
+fn start_in(folder: &Path, servers: &mut McpServers) {
+    for server in servers.values_mut() {
+        if let McpServerConfig::Stdio(server) = server {
+            server.cwd.get_or_insert_with(|| folder.to_owned());
+        }
     }
 }
 

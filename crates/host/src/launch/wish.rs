@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use estelle_proto::{ClaudeSessionId, ConversationId, Generation, Json, PermissionMode};
 
+use super::frozen::FrozenProject;
 use super::gate::Hooks;
 
 /// The settings of one run.
@@ -31,6 +32,8 @@ pub struct LaunchWish {
     pub trust: FolderTrust,
     /// Whether hooks run, see [`Hooks::decide`].
     pub hooks: Hooks,
+    /// What a trusted folder brings, so that changes in mid-session are not taken in.
+    pub frozen: Option<FrozenProject>,
 }
 
 /// Whether what a folder brings is loaded.

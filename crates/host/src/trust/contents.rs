@@ -1,12 +1,12 @@
 //! What a folder brings: the pure part, from the bytes of its files to a description and a hash.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::launch::{FolderTrust, Hooks};
+use crate::launch::{FolderTrust, FrozenProject, Hooks};
 
 /// A hash over everything that was found, as hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +98,8 @@ pub struct FolderContents {
     pub problems: Vec<Problem>,
     #[serde(skip)]
     hook_events: BTreeSet<String>,
+    #[serde(skip)]
+    frozen: Option<FrozenProject>,
 }
 
 /// A file that was read.
@@ -109,7 +111,12 @@ pub(super) struct ReadFile {
 }
 
 impl FolderContents {
-    pub(super) fn new(folder: PathBuf, mut files: Vec<ReadFile>, problems: Vec<Problem>) -> Self {
+    pub(super) fn new(
+        folder: PathBuf,
+        mut files: Vec<ReadFile>,
+        links: Vec<(PathBuf, PathBuf)>,
+        problems: Vec<Problem>,
+    ) -> Self {
         files.sort_by(|one, other| one.path.cmp(&other.path));
         let mut hasher = blake3::Hasher::new();
         let mut items = Vec::new();
@@ -130,18 +137,29 @@ impl FolderContents {
                 effects,
             });
         }
+        // What names programs needs its folder around it.
+        let frozen = hook_events
+            .is_empty()
+            .then(|| frozen(&folder, &files, links))
+            .flatten();
         Self {
             folder,
             hash: ContentHash(hasher.finalize().to_hex().to_string()),
             items,
             problems,
             hook_events,
+            frozen,
         }
     }
 
     /// Whether there is anything to trust or to distrust.
     pub fn brings_nothing(&self) -> bool {
         self.items.is_empty() && self.problems.is_empty()
+    }
+
+    /// What the folder brings, detached from it, for [`crate::launch::LaunchWish::frozen`].
+    pub fn frozen(&self) -> Option<FrozenProject> {
+        self.frozen.clone()
     }
 
     /// Whether hooks run, given what the user's own settings have ([`user_hook_events`]) and whether the folder
@@ -154,6 +172,38 @@ impl FolderContents {
         let of_folder = self.hook_events.iter().map(String::as_str);
         let of_folder = of_folder.filter(|_| trust == FolderTrust::Granted);
         Hooks::decide(of_folder.chain(user_events))
+    }
+}
+
+/// The settings of the folder as they are now; none if they name programs, which need the folder around them.
+fn frozen(
+    folder: &Path,
+    files: &[ReadFile],
+    links: Vec<(PathBuf, PathBuf)>,
+) -> Option<FrozenProject> {
+    let settings = files.iter().filter(|file| file.kind == Kind::Settings);
+    if settings.clone().any(|file| names_programs(&file.bytes)) {
+        return None;
+    }
+    let mut frozen = FrozenProject {
+        settings: Vec::new(),
+        links,
+    };
+    for name in ["settings.json", "settings.local.json"] {
+        let path = folder.join(".claude").join(name);
+        let found = settings.clone().find(|file| file.path == path);
+        frozen
+            .settings
+            .extend(found.map(|file| (name, file.bytes.clone())));
+    }
+    Some(frozen)
+}
+
+fn names_programs(settings: &[u8]) -> bool {
+    match serde_json::from_slice(settings) {
+        Ok(Value::Object(settings)) => COMMANDS.iter().any(|name| settings.contains_key(*name)),
+        // What we cannot read the CLI may read.
+        Ok(_) | Err(_) => true,
     }
 }
 

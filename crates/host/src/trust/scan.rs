@@ -2,7 +2,7 @@
 //!
 //! What is read may change before the CLI reads it itself; the host looks again before every start.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -13,6 +13,8 @@ use super::contents::{FolderContents, Kind, Problem, ReadFile, user_hook_events}
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
 /// Most files below one folder of agents or skills.
 const MAX_FILES: usize = 2000;
+/// What the CLI takes from `.claude` besides the settings.
+const LINKED: [&str; 5] = ["agents", "skills", "commands", "output-styles", "workflows"];
 /// How deep agents and skills are looked for.
 const MAX_DEPTH: usize = 8;
 
@@ -50,8 +52,19 @@ pub fn scan(folder: &Path, home: Option<&Path>) -> Result<FolderContents, ScanEr
         found.tree(layer, Path::new(".claude/agents"), Kind::Agent);
         found.tree(layer, Path::new(".claude/skills"), Kind::Skill);
         found.tree(layer, Path::new(".claude/commands"), Kind::Skill);
+        found.link(layer);
     }
-    Ok(FolderContents::new(folder, found.files, found.problems))
+    let Found {
+        files,
+        links,
+        problems,
+    } = found;
+    Ok(FolderContents::new(
+        folder,
+        files,
+        links.into_iter().collect(),
+        problems,
+    ))
 }
 
 /// The events for which the user's own settings have hooks. `config` is `~/.claude` or `CLAUDE_CONFIG_DIR`.
@@ -87,6 +100,8 @@ fn layers<'a>(folder: &'a Path, home: Option<&'a Path>) -> Vec<&'a Path> {
 #[derive(Default)]
 struct Found {
     files: Vec<ReadFile>,
+    /// Agents, skills and the like by their path in `.claude`; those of the nearest folder win.
+    links: BTreeMap<PathBuf, PathBuf>,
     problems: Vec<Problem>,
 }
 
@@ -139,6 +154,18 @@ impl Found {
             file: path.to_owned(),
             reason: error.kind().to_string(),
         });
+    }
+
+    /// What stays where it is when the settings are copied.
+    fn link(&mut self, layer: &Path) {
+        for kind in LINKED {
+            let folder = layer.join(".claude").join(kind);
+            let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+            for entry in entries.take(MAX_FILES) {
+                let name = Path::new(kind).join(entry.file_name());
+                self.links.entry(name).or_insert_with(|| entry.path());
+            }
+        }
     }
 
     /// The texts below a folder of agents, skills or commands.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use estelle_claude::options::{Cli, Options};
 use estelle_claude::transport::pipes::{PipesConfig, spawn};
 use estelle_claude::wire::PermissionResult;
+use estelle_claude::wire::control::CanUseTool;
 use estelle_claude::{Body, Session};
 use estelle_host::launch::{FolderTrust, LaunchWish, Prepared, prepare};
 use estelle_host::run::RunFolder;
@@ -102,6 +103,7 @@ impl Workspace {
             mcp_config: None,
             trust,
             hooks: contents.hooks(trust, []),
+            frozen: contents.frozen(),
         };
         let env = real.env(&self.path("home"), api.url());
         let env = env
@@ -113,6 +115,19 @@ impl Workspace {
 
     /// Runs one turn that calls Bash, denies everything, and says which tools were asked about.
     async fn turn(&self, prepared: &Prepared) -> Vec<String> {
+        let bash = json!({ "command": self.leaves("called"), "description": "leave a mark" });
+        let script = Script::new().tool("Bash", bash).say("done");
+        self.play(prepared, &script, |_| PermissionResult::deny("no"))
+            .await
+    }
+
+    /// Plays a script and says which tools were asked about.
+    async fn play(
+        &self,
+        prepared: &Prepared,
+        script: &Script,
+        answer: fn(&CanUseTool) -> PermissionResult,
+    ) -> Vec<String> {
         prepared
             .store_files(&RunFolder::open(self.path("run")))
             .unwrap();
@@ -125,12 +140,10 @@ impl Workspace {
         let asked: Arc<Mutex<Vec<String>>> = Arc::default();
         let note = Arc::clone(&asked);
         let options = Options::new().can_use_tool(move |request, _| {
-            note.lock().unwrap().push(request.tool_name);
-            async { PermissionResult::deny("no") }
+            note.lock().unwrap().push(request.tool_name.clone());
+            async move { answer(&request) }
         });
         let mut session = Session::over(spawn(command, PipesConfig::default()).unwrap(), &options);
-        let call = json!({ "command": self.leaves("called"), "description": "leave a mark" });
-        let script = Script::new().tool("Bash", call).say("done");
         session.send(script.prompt()).await.unwrap();
         while let Some(message) = session.next().await {
             if matches!(message.unwrap().body, Body::Result(_)) {
@@ -189,6 +202,64 @@ async fn a_hook_that_would_answer_for_us_does_not_run() {
         let prepared = workspace.prepared(&real, &api, FolderTrust::Granted);
         assert_eq!(workspace.turn(&prepared).await, ["Bash"]);
         assert_eq!(workspace.marks(), [""; 0], "{real:?}");
+    }
+}
+
+#[tokio::test]
+async fn settings_that_appear_in_mid_session_are_not_taken_in() {
+    // The older one cannot be kept from it, except for hooks.
+    for (real, taken_in) in programs()
+        .into_iter()
+        .zip([&["helper", "variable"][..], &[]])
+    {
+        let (workspace, api) = (Workspace::new(), api().await);
+        let settings = json!({
+            "apiKeyHelper": format!("{}; echo key", workspace.leaves("helper")),
+            "hooks": { "PreToolUse": workspace.hook("hook") },
+            "env": { "PLANTED": "1" },
+        });
+        // The CLI looks at its files about once a second.
+        let plant = format!("echo '{settings}' > .claude/settings.json; sleep 3");
+        let call = |command: &str| json!({ "command": command, "description": "work" });
+        let check = format!("test -z \"$PLANTED\" || {}", workspace.leaves("variable"));
+        let script = Script::new()
+            .tool("Bash", call(&plant))
+            .tool("Bash", call(&check))
+            .say("done");
+        let prepared = workspace.prepared(&real, &api, FolderTrust::Granted);
+        let asked = workspace.play(&prepared, &script, CanUseTool::allow).await;
+        assert_eq!(asked, ["Bash", "Bash"]);
+        assert!(workspace.path("repo/work/.claude/settings.json").exists());
+        assert_eq!(workspace.marks(), taken_in, "{real:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_trusted_folder_brings_is_found_when_it_is_frozen() {
+    for real in programs() {
+        let (workspace, api) = (Workspace::new(), api().await);
+        let variable = json!({ "env": { "OF_THE_PROJECT": "yes" } });
+        workspace.put("repo/work/.claude/settings.json", &variable);
+        let here = format!("test \"$PWD\" = {}", workspace.path("repo/work").display());
+        let line = format!("{here} && {}", workspace.leaves("server"));
+        let server = json!({ "command": "sh", "args": ["-c", line] });
+        workspace.put(
+            "repo/work/.mcp.json",
+            &json!({ "mcpServers": { "own": server } }),
+        );
+        fs::create_dir_all(workspace.path("repo/.claude/skills/tidy")).unwrap();
+        let skill = "---\nname: tidy\ndescription: tidies\n---\nTidy up.";
+        fs::write(workspace.path("repo/.claude/skills/tidy/SKILL.md"), skill).unwrap();
+        let mark = workspace.leaves("variable");
+        let line = format!("test \"$OF_THE_PROJECT\" = yes && {here} && {mark}");
+        let script = Script::new()
+            .tool("Bash", json!({ "command": line, "description": "work" }))
+            .tool("Skill", json!({ "skill": "tidy" }))
+            .say("done");
+        let prepared = workspace.prepared(&real, &api, FolderTrust::Granted);
+        let asked = workspace.play(&prepared, &script, CanUseTool::allow).await;
+        assert_eq!(asked, ["Bash", "Skill"], "{real:?}");
+        assert_eq!(workspace.marks(), ["server", "variable"], "{real:?}");
     }
 }
 
