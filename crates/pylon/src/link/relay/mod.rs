@@ -11,6 +11,7 @@
 //! the connection is given up, so that a slow relay never holds up the desk.
 
 mod outlet;
+mod tls;
 mod wire;
 
 use std::sync::Arc;
@@ -21,6 +22,7 @@ use estelle_proto::{
     ApiError, AppToPylon, DeviceId, Envelope, Message, Name, PylonToPylon, RelayToDevice, Token,
 };
 use estelle_state::link::{Backoff, Pace};
+use rustls::pki_types::CertificateDer;
 use tokio::sync::{mpsc, watch};
 use tokio_tungstenite::tungstenite;
 use tokio_util::sync::CancellationToken;
@@ -42,6 +44,8 @@ pub struct RelayConfig {
     pub token: Option<Token>,
     /// A name for people; none means the relay's.
     pub name: Option<Name>,
+    /// Authorities to trust for `wss` beside the public ones, for a relay with a certificate of the household's own.
+    pub authorities: Vec<CertificateDer<'static>>,
     /// When a lost connection is tried again.
     pub pace: Pace,
     /// How long connecting and `auth` may take together.
@@ -60,6 +64,7 @@ impl RelayConfig {
             device_id,
             token,
             name: None,
+            authorities: Vec::new(),
             pace: Pace::default(),
             open_within: Duration::from_secs(10),
             ping_every: Duration::from_secs(10),
@@ -97,6 +102,9 @@ pub enum LostRelay {
     /// It does not answer, or not as a relay does.
     #[error("the relay cannot be reached: {0}")]
     Unreachable(Arc<tungstenite::Error>),
+    /// An authority of the configuration cannot be used.
+    #[error("a certificate of the configuration cannot be used: {0}")]
+    BadAuthority(rustls::Error),
     /// It took the call and did not let us in, in all the time.
     #[error("the relay did not answer `auth`")]
     NoAnswer,

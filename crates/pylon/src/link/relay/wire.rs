@@ -21,13 +21,13 @@ use tokio_tungstenite::tungstenite::{self, Message as Packet};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use super::outlet::Frame;
-use super::{FromRelay, LostRelay, Outlet, RelayConfig, Unread};
+use super::{FromRelay, LostRelay, Outlet, RelayConfig, Unread, tls};
 
 pub(super) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Calls the relay and says who we are.
 pub(super) async fn open(config: &RelayConfig) -> Result<(AuthResult, Socket), LostRelay> {
-    let mut socket = connect(&config.url).await?;
+    let mut socket = connect(config).await?;
     let mut auth = Auth::new(DeviceType::Pylon);
     auth.device_id = Some(config.device_id);
     auth.token.clone_from(&config.token);
@@ -54,16 +54,23 @@ pub(super) async fn open(config: &RelayConfig) -> Result<(AuthResult, Socket), L
     }
 }
 
-async fn connect(url: &str) -> Result<Socket, LostRelay> {
+async fn connect(config: &RelayConfig) -> Result<Socket, LostRelay> {
     // The relay enforces the limit of a frame; a little more is read here so that the error says what is wrong.
     let limit = limits::MAX_FRAME_BYTES + limits::MAX_UNAUTHENTICATED_FRAME_BYTES;
-    let config = WebSocketConfig::default()
+    let limits = WebSocketConfig::default()
         .max_message_size(Some(limit))
         .max_frame_size(Some(limit));
     let is_nodelay = true;
-    let connected =
-        tokio_tungstenite::connect_async_with_config(url, Some(config), is_nodelay).await;
-    let (socket, _) = connected.map_err(|error| LostRelay::Unreachable(Arc::new(error)))?;
+    let connector = tls::connector(&config.authorities).map_err(LostRelay::BadAuthority)?;
+    let connected = tokio_tungstenite::connect_async_tls_with_config(
+        &config.url,
+        Some(limits),
+        is_nodelay,
+        Some(connector),
+    );
+    let (socket, _) = connected
+        .await
+        .map_err(|error| LostRelay::Unreachable(Arc::new(error)))?;
     Ok(socket)
 }
 
