@@ -105,7 +105,7 @@ data! {
 }
 
 reply! {
-    /// Where the words were found, newest first.
+    /// Where the words were found: whole words before beginnings of words, the newest first.
     pub struct HistorySearchResult {
         required {
             /// Which Pylon.

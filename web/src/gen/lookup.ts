@@ -33,7 +33,7 @@ cursor?: string,
 requestId?: RequestId, };
 
 /**
- * Where the words were found, newest first.
+ * Where the words were found: whole words before beginnings of words, the newest first.
  */
 export type HistorySearchResult = { 
 /**

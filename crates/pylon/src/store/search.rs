@@ -1,4 +1,4 @@
-//! Full-text search over all conversations, newest entries first.
+//! Full-text search over all conversations: whole words before beginnings of words, the newest entries first.
 //!
 //! Documents are numbered in the order of their arrival, which is the order of the index: a page of hits costs the same
 //! however many there are. Ranking would have to look at all of them. Where to search is part of the index, too, so one
@@ -11,7 +11,7 @@ use rusqlite::{Connection, params};
 
 use super::folded::Folded;
 use super::row::{count, json, moment, parsed};
-use super::words::{self, Scope};
+use super::words::{self, Grade, Scope};
 use super::{Store, StoreError, entry, snippet, workspaces};
 
 /// Hits of a page when the request does not say.
@@ -60,7 +60,7 @@ impl From<&estelle_proto::lookup::HistorySearch> for SearchQuery {
 /// Where the words were found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchPage {
-    /// The hits, newest first.
+    /// The hits: whole words first, then beginnings of words; the newest first among each.
     pub hits: Vec<SearchHit>,
     /// Where the next page begins; `None` at the end.
     pub next_cursor: Option<String>,
@@ -106,42 +106,95 @@ const FIND: &str = "SELECT d.doc, w.id, c.id, h.seq, h.at, h.body FROM search \
      CROSS JOIN workspaces w ON w.key = c.workspace \
      WHERE search MATCH ?1 AND search.rowid < ?2 ORDER BY search.rowid DESC LIMIT ?3";
 
+/// Where a page begins: among the hits of a grade, before a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    grade: Grade,
+    before: i64,
+}
+
+impl Place {
+    const START: Self = Self::start_of(Grade::Words);
+
+    const fn start_of(grade: Grade) -> Self {
+        let before = i64::MAX;
+        Self { grade, before }
+    }
+
+    fn parse(cursor: &str) -> Option<Self> {
+        let (grade, before) = match cursor.strip_prefix('w') {
+            Some(rest) => (Grade::Words, rest),
+            None => (Grade::Beginnings, cursor.strip_prefix('b')?),
+        };
+        let before = before.parse().ok()?;
+        Some(Self { grade, before })
+    }
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let grade = match self.grade {
+            Grade::Words => 'w',
+            Grade::Beginnings => 'b',
+        };
+        write!(f, "{grade}{}", self.before)
+    }
+}
+
 fn search(db: &Connection, query: &SearchQuery) -> Result<SearchPage, SearchError> {
-    let before = match &query.cursor {
-        Some(cursor) => cursor.parse::<i64>().map_err(|_| SearchError::BadCursor)?,
-        None => i64::MAX,
+    let mut place = match &query.cursor {
+        Some(cursor) => Place::parse(cursor).ok_or(SearchError::BadCursor)?,
+        None => Place::START,
     };
     let scope = scope(db, query)?;
     let limit = query
         .limit
         .unwrap_or(DEFAULT_HITS)
         .clamp(1, MAX_SEARCH_HITS);
-    let mut page = SearchPage {
-        hits: Vec::new(),
-        next_cursor: None,
-    };
-    let Some(sought) = words::query(query.query.as_str(), scope) else {
-        return Ok(page);
-    };
-    let mut find = db.prepare_cached(FIND)?;
-    let mut rows = find.query(params![sought, before, i64::from(limit) + 1])?;
-    let mut last = before;
-    while let Some(row) = rows.next()? {
-        if page.hits.len() >= limit as usize {
-            page.next_cursor = Some(last.to_string());
-            break;
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut hits = Vec::new();
+    loop {
+        let next = gather(db, query, scope, place, limit, &mut hits)?;
+        let next_cursor = next.map(|next| next.to_string());
+        if next.is_some() || place.grade == Grade::Beginnings {
+            return Ok(SearchPage { hits, next_cursor });
         }
-        last = row.get(0)?;
+        place = Place::start_of(Grade::Beginnings);
+    }
+}
+
+/// Adds hits of one grade until there are enough. Gives the place to go on from, if there are more of this grade.
+fn gather(
+    db: &Connection,
+    query: &SearchQuery,
+    scope: Scope,
+    place: Place,
+    limit: usize,
+    hits: &mut Vec<SearchHit>,
+) -> rusqlite::Result<Option<Place>> {
+    let text = query.query.as_str();
+    let Some(sought) = words::query(text, scope, place.grade) else {
+        return Ok(None);
+    };
+    let most = i64::try_from(limit - hits.len()).unwrap_or(i64::MAX) + 1;
+    let mut find = db.prepare_cached(FIND)?;
+    let mut rows = find.query(params![sought, place.before, most])?;
+    let mut before = place.before;
+    while let Some(row) = rows.next()? {
+        if hits.len() >= limit {
+            return Ok(Some(Place { before, ..place }));
+        }
+        before = row.get(0)?;
         let message: HistoryMessage = json(row, 5)?;
-        page.hits.push(SearchHit::new(
+        hits.push(SearchHit::new(
             parsed(row, 1)?,
             parsed(row, 2)?,
             Seq(count(row, 3)?),
-            snippet::around(&entry::text(&message), query.query.as_str()),
+            snippet::around(&entry::text(&message), text),
             moment(row, 4)?,
         ));
     }
-    Ok(page)
+    Ok(None)
 }
 
 fn scope(db: &Connection, query: &SearchQuery) -> Result<Scope, SearchError> {

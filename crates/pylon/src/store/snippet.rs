@@ -1,7 +1,7 @@
 //! The text around the words that a search found, short enough for a list. Pure.
 
-use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// Characters before the first word.
 const BEFORE: usize = 40;
@@ -33,8 +33,12 @@ pub(super) fn around(text: &str, query: &str) -> String {
 
 /// White space and control characters as single spaces; letters in pieces put together.
 fn one_line(text: &str) -> Vec<char> {
-    let mut line: Vec<char> = Vec::new();
-    for c in text.nfc() {
+    let mut line: Vec<char> = Vec::with_capacity(text.len());
+    let whole: Box<dyn Iterator<Item = char>> = match is_nfc_quick(text.chars()) {
+        IsNormalized::Yes => Box::new(text.chars()),
+        IsNormalized::No | IsNormalized::Maybe => Box::new(text.nfc()),
+    };
+    for c in whole {
         let is_gap = c.is_whitespace() || c.is_control();
         if !is_gap {
             line.push(c);
@@ -50,16 +54,19 @@ fn one_line(text: &str) -> Vec<char> {
 
 /// One character for one: lower case, full-width forms made normal, accents taken off.
 fn fold(c: char) -> char {
+    if c.is_ascii() {
+        return c.to_ascii_lowercase();
+    }
+    let is_plain =
+        matches!(c, '\u{3041}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}');
+    if is_plain {
+        return c;
+    }
     let plain = std::iter::once(c).nfkc().next().unwrap_or(c);
-    let is_hangul = ('\u{AC00}'..='\u{D7A3}').contains(&plain);
-    let base = if is_hangul {
-        plain
-    } else {
-        let mut parts = std::iter::once(plain).nfd();
-        match (parts.next(), parts.next()) {
-            (Some(base), Some(mark)) if is_combining_mark(mark) && base.is_ascii() => base,
-            _ => plain,
-        }
+    let mut parts = std::iter::once(plain).nfd();
+    let base = match (parts.next(), parts.next()) {
+        (Some(base), Some(mark)) if is_combining_mark(mark) && base.is_ascii() => base,
+        _ => plain,
     };
     base.to_lowercase().next().unwrap_or(base)
 }

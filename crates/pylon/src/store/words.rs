@@ -97,19 +97,41 @@ fn indexed(text: &str) -> String {
     out
 }
 
-/// A query in SQLite's language for entries that hold all words of the text, or nothing if it has no words.
-pub(super) fn query(text: &str, scope: Scope) -> Option<String> {
-    let mut terms = Vec::new();
+/// What counts as a hit. Whole words are asked for first: the hits of a beginning must all be gathered before the newest
+/// of them is known, and for a common word they are many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grade {
+    /// All words as they are.
+    Words,
+    /// All words as beginnings of words, without the hits of `Words`.
+    Beginnings,
+}
+
+/// A query in SQLite's language for entries that hold all words of the text, or nothing if there cannot be any.
+pub(super) fn query(text: &str, scope: Scope, grade: Grade) -> Option<String> {
+    let (mut whole, mut begun) = (Vec::new(), Vec::new());
     for stretch in stretches(text) {
         match stretch {
-            Stretch::Dense(run) => terms.push(dense_term(&run)),
-            Stretch::Spaced(run) => terms.extend(run.split_whitespace().filter_map(spaced_term)),
+            Stretch::Dense(run) => {
+                whole.push(dense_term(&run));
+                begun.push(dense_term(&run));
+            }
+            Stretch::Spaced(run) => {
+                for word in run.split_whitespace() {
+                    whole.extend(spaced_term(word));
+                    begun.extend(begun_term(word));
+                }
+            }
         }
     }
-    if terms.is_empty() {
-        return None;
-    }
-    let words = format!("words : ({})", terms.join(" AND "));
+    let has_beginnings = whole != begun;
+    let [whole, begun] = [whole, begun].map(|terms| terms.join(" AND "));
+    let words = match grade {
+        _ if whole.is_empty() => return None,
+        Grade::Words => format!("words : ({whole})"),
+        Grade::Beginnings if has_beginnings => format!("words : (({begun}) NOT ({whole}))"),
+        Grade::Beginnings => return None,
+    };
     Some(match scope {
         Scope::Everywhere => words,
         Scope::Workspace(key) => format!("scope : w{key} AND {words}"),
@@ -133,14 +155,15 @@ fn dense_term(run: &[char]) -> String {
 
 /// One word, or several with punctuation between them, which must then follow each other.
 fn spaced_term(word: &str) -> Option<String> {
+    let has_letters = word.chars().any(char::is_alphanumeric);
+    has_letters.then(|| format!("\"{}\"", word.replace('"', " ")))
+}
+
+/// The same as the beginning of a word. A single letter is the beginning of nearly everything, and stays a word.
+fn begun_term(word: &str) -> Option<String> {
+    let term = spaced_term(word)?;
     let letters = word.chars().filter(|c| c.is_alphanumeric()).count();
-    let quoted = word.replace('"', " ");
-    match letters {
-        0 => None,
-        // The beginning of nearly everything: taken as a word of its own.
-        1 => Some(format!("\"{quoted}\"")),
-        _ => Some(format!("\"{quoted}\" *")),
-    }
+    Some(if letters > 1 { term + " *" } else { term })
 }
 
 #[cfg(test)]
@@ -156,10 +179,19 @@ mod tests {
 
     #[test]
     fn a_query_is_a_phrase_of_pairs() {
-        let query = |text| query(text, Scope::Everywhere).unwrap();
-        assert_eq!(query("세션을"), "words : (\"세션 션을\")");
-        assert_eq!(query("本"), "words : (\"本\" *)");
-        assert_eq!(query("foo-bar x"), "words : (\"foo-bar\" * AND \"x\")");
+        let words = |text| query(text, Scope::Everywhere, Grade::Words).unwrap();
+        assert_eq!(words("세션을"), "words : (\"세션 션을\")");
+        assert_eq!(words("本"), "words : (\"本\" *)");
+        assert_eq!(words("foo-bar x"), "words : (\"foo-bar\" AND \"x\")");
+    }
+
+    #[test]
+    fn beginnings_are_asked_for_where_there_can_be_some() {
+        let begun = |text| query(text, Scope::Everywhere, Grade::Beginnings);
+        let expected = "words : ((\"foo\" * AND \"세션\") NOT (\"foo\" AND \"세션\"))";
+        assert_eq!(begun("foo 세션").as_deref(), Some(expected));
+        assert_eq!(begun("세션 x"), None);
+        assert_eq!(begun("!?"), None);
     }
 
     #[test]
@@ -183,7 +215,10 @@ mod tests {
             "^x",
             "scope : w1",
         ] {
-            if let Some(query) = query(text, Scope::Everywhere) {
+            for grade in [Grade::Words, Grade::Beginnings] {
+                let Some(query) = query(text, Scope::Everywhere, grade) else {
+                    continue;
+                };
                 assert_eq!(query.matches('"').count() % 2, 0, "{query}");
             }
         }

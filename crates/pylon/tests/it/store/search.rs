@@ -114,6 +114,48 @@ async fn hits_come_newest_first_in_pages_and_say_where_they_are() {
 }
 
 #[tokio::test]
+async fn whole_words_come_before_beginnings_and_each_hit_comes_once() {
+    let bench = Bench::new().await;
+    let store = &bench.store;
+    let mut log = Log::new(&bench.conversation);
+    let texts = [
+        "test 1",
+        "testing 2",
+        "test 3",
+        "testing a test 4",
+        "tests 5",
+    ];
+    let events: Vec<_> = texts.iter().map(|text| log.says(text)).collect();
+    store.apply(events).await.unwrap();
+    let expected = [
+        "testing a test 4",
+        "test 3",
+        "test 1",
+        "tests 5",
+        "testing 2",
+    ];
+    for limit in 1..=6 {
+        let mut found = Vec::new();
+        let mut cursor = None;
+        loop {
+            let asked = SearchQuery {
+                limit: Some(limit),
+                cursor,
+                ..query("test")
+            };
+            let page = store.search(asked).await.unwrap();
+            assert!(page.hits.len() <= limit as usize);
+            found.extend(page.hits.into_iter().map(|hit| hit.snippet));
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                break;
+            }
+        }
+        assert_eq!(found, expected, "pages of {limit}");
+    }
+}
+
+#[tokio::test]
 async fn a_search_stays_in_its_scope() {
     let bench = Bench::new().await;
     let store = &bench.store;
