@@ -10,6 +10,7 @@
     reason = "a test that cannot go on fails, and looks at what it is about"
 )]
 
+mod answers;
 mod desk;
 mod links;
 mod peers;

@@ -1,0 +1,146 @@
+//! Every request of a client gets its own result, under the name it gave itself.
+
+use estelle_proto::WorkspaceId;
+use estelle_proto::claude::{ClaudeControl, ClaudeSetModel, ClaudeSetPermissionMode};
+use estelle_proto::conversations::{
+    ConversationCreate, ConversationDelete, ConversationRename, ConversationSelect,
+};
+use estelle_proto::history::HistoryRequest;
+use estelle_proto::lookup::{HistorySearch, ToolDetail};
+use estelle_proto::usage::{UsageGroup, UsageRequest};
+use estelle_proto::workspaces::{WorkspaceDelete, WorkspaceList, WorkspaceRename, WorkspaceSwitch};
+use estelle_proto::{
+    AppToPylon, ControlAction, ConversationId, ErrorCode, Message as _, Name, PermissionMode,
+    QueryText, SkillType, ToolUseId,
+};
+use serde_json::Value;
+
+use crate::desk::{Scene, message};
+
+/// Sends a request under a name and gives the payload of what answers to it.
+async fn ask(scene: &mut Scene, request: impl Into<AppToPylon>, kind: &str) -> Value {
+    let request = request.into();
+    let name = format!("about {}", request.kind());
+    let payload = request.payload().unwrap();
+    let mut payload: Value =
+        payload.map_or_else(|| "{}".parse().unwrap(), |json| json.decode().unwrap());
+    payload["requestId"] = name.clone().into();
+    let text = serde_json::value::to_raw_value(&payload).unwrap();
+    scene
+        .call
+        .deliver(AppToPylon::from_parts(request.kind(), Some(&text)).unwrap())
+        .await;
+    let answer = scene.until(|told| {
+        let payload: Value = told.message.payload().unwrap()?.decode().unwrap();
+        (payload["requestId"] == name.as_str()).then(|| (told.message.kind().to_owned(), payload))
+    });
+    let (answered, payload) = answer.await;
+    assert_eq!(answered, kind, "{payload}");
+    payload
+}
+
+/// A workspace whose conversation has one message, and the asker looking at it.
+async fn scene() -> (Scene, (WorkspaceId, ConversationId)) {
+    let mut scene = Scene::open().await;
+    let at = scene.workspace().await;
+    scene.view(&at).await;
+    ask(&mut scene, message(&at, "sing"), "claude_send_result").await;
+    scene.see(&at, 1).await;
+    (scene, at)
+}
+
+fn name(text: &str) -> Name {
+    Name::parse(text).unwrap()
+}
+
+/// Whether the host heard of all these.
+fn check_told(scene: &Scene, commands: &[&str]) {
+    let told = scene.host.world.lock().unwrap().commands.clone();
+    for command in commands {
+        let is_told = told.iter().any(|told| told == command);
+        assert!(is_told, "the host was not told of {command}");
+    }
+}
+
+#[tokio::test]
+async fn names_modes_and_models_are_changed_and_shown() {
+    let (mut scene, (workspace, conversation)) = scene().await;
+    let scene = &mut scene;
+    let rename = WorkspaceRename::new(workspace.clone(), name("new"));
+    ask(scene, rename, "workspace_rename_result").await;
+    let switch = WorkspaceSwitch::new(workspace.clone());
+    ask(scene, switch, "workspace_switch_result").await;
+    let rename = ConversationRename::new(workspace, conversation.clone(), name("song"));
+    ask(scene, rename, "conversation_rename_result").await;
+    let plan = ClaudeSetPermissionMode {
+        conversation_id: Some(conversation.clone()),
+        ..ClaudeSetPermissionMode::new(PermissionMode::Plan)
+    };
+    ask(scene, plan, "claude_set_permission_mode_result").await;
+    let opus = ClaudeSetModel {
+        model: Some("opus".to_owned()),
+        ..ClaudeSetModel::new(conversation)
+    };
+    ask(scene, opus, "claude_set_model_result").await;
+    let list = ask(scene, WorkspaceList::default(), "workspace_list_result").await;
+    let shown = &list["workspaces"][0];
+    assert_eq!(shown["name"], "new");
+    let shown = &shown["conversations"][0];
+    assert_eq!(shown["name"], "song");
+    assert_eq!(shown["permissionMode"], "plan");
+    assert_eq!(shown["model"], "opus");
+    check_told(scene, &["set_permission_mode", "set_model"]);
+}
+
+#[tokio::test]
+async fn history_is_paged_searched_and_looked_into() {
+    let (mut scene, (workspace, conversation)) = scene().await;
+    let scene = &mut scene;
+    let page = HistoryRequest::new(workspace.clone(), conversation.clone());
+    let page = ask(scene, page, "history_result").await;
+    assert_eq!(page["messages"][0]["content"], "sing");
+    let words = QueryText::parse("sing").unwrap();
+    let found = ask(scene, HistorySearch::new(words), "history_search_result").await;
+    assert_eq!(found["hits"].as_array().unwrap().len(), 1);
+    let detail = ToolDetail::new(conversation, ToolUseId::parse("toolu_none").unwrap());
+    let detail = ask(scene, detail, "tool_detail_result").await;
+    assert_eq!(detail["errorCode"], ErrorCode::UnknownToolUse.as_str());
+    ask(scene, UsageRequest::new(UsageGroup::Day), "usage_result").await;
+}
+
+#[tokio::test]
+async fn conversations_are_steered_made_and_deleted() {
+    let (mut scene, (workspace, conversation)) = scene().await;
+    let scene = &mut scene;
+    let (here, it) = (|| workspace.clone(), || conversation.clone());
+    for action in [
+        ControlAction::Stop,
+        ControlAction::NewSession,
+        ControlAction::Clear,
+    ] {
+        let control = ClaudeControl::new(here(), it(), action);
+        let result = ask(scene, control, "claude_control_result").await;
+        assert_eq!(result["success"], true, "{result}");
+    }
+    let create = ConversationCreate::new(here(), name("other"), SkillType::Planner);
+    let other = ask(scene, create, "conversation_create_result").await;
+    assert_eq!(other["conversation"]["name"], "other");
+    let select = ConversationSelect::new(here(), it());
+    ask(scene, select, "history_result").await;
+    let delete = ConversationDelete::new(here(), it());
+    let deleted = ask(scene, delete, "conversation_delete_result").await;
+    assert_eq!(deleted["success"], true);
+    let page = HistoryRequest::new(here(), it());
+    let gone = ask(scene, page, "history_result").await;
+    assert_eq!(gone["errorCode"], ErrorCode::UnknownConversation.as_str());
+    let delete = WorkspaceDelete::new(here());
+    let deleted = ask(scene, delete, "workspace_delete_result").await;
+    assert_eq!(deleted["success"], true);
+    let all = [
+        "stop_session",
+        "new_session",
+        "clear_session",
+        "delete_session",
+    ];
+    check_told(scene, &all);
+}
