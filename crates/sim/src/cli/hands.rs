@@ -83,7 +83,8 @@ impl Hands {
                     if self.truth.is_some() {
                         // The record must be on disk before the line can be seen.
                         let parsed = Json::parse(&line).ok();
-                        self.tell("stdout", line_facts(line.as_bytes(), parsed.as_ref()))?;
+                        let facts = line_facts(line.as_bytes(), parsed.as_ref());
+                        self.tell("stdout", with_line(facts, parsed))?;
                         out.put(line.as_bytes(), true)?;
                         out.flush()?;
                     } else {
@@ -198,6 +199,14 @@ fn line_facts(line: &[u8], parsed: Option<&Json>) -> Json {
         "subtype" if subtype.is_some() => subtype,
         "uuid" if part("uuid").is_some() => part("uuid"),
         "request_id" if request.is_some() => request,
+    }
+}
+
+/// Adds the line itself, unless it is one of the many that only stream what a later one repeats.
+fn with_line(facts: Json, parsed: Option<Json>) -> Json {
+    match parsed {
+        Some(line) if line.text("type") != Some("stream_event") => facts.with("line", line),
+        Some(_) | None => facts,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::json::{Json, obj};
 use super::state::{Abort, Answer, Effect, Pending, Scope, Sim};
 use super::tools::Call;
+use super::truth::checksum;
 use super::turn::{Turn, Voice};
 
 /// How an asked host answered.
@@ -62,10 +63,12 @@ impl Sim {
         self.with(|state| {
             let subtype = line.at(&["request", "subtype"]).cloned();
             if subtype.as_ref().and_then(Json::as_text) == Some("can_use_tool") {
-                let tool_use_id = line.at(&["request", "tool_use_id"]).cloned();
+                let part = |key: &str| line.at(&["request", key]).cloned().unwrap_or_default();
                 let fact = obj! {
                     "request_id" => &id,
-                    "tool_use_id" => tool_use_id.unwrap_or_default(),
+                    "tool_use_id" => part("tool_use_id"),
+                    "tool" => part("tool_name"),
+                    "input_fnv" => checksum(part("input").to_string().as_bytes()),
                 };
                 state.effects.push(Effect::Fact("ask", fact));
             }

@@ -11,7 +11,7 @@
 //! - `at` is Unix milliseconds; `gen` is process id and start time, one per process;
 //! - `kind` is `start`, `stdin`, `stdout`, `stderr`, `ask`, `answer`, `tool_run`, `tool_rerun` or `exit`;
 //! - `data` of a line holds its length `len` and its checksum `fnv` (FNV-1a, 64 bits, hexadecimal), and for a line of
-//!   standard output its `type` and `uuid`; other kinds have their own fields;
+//!   standard output its `type` and `uuid`, and the `line` itself unless it only streams; other kinds have their own fields;
 //! - `hash` is the FNV-1a of `prev` and everything before `"hash"`, so a changed, lost or moved record is noticed.
 //!
 //! [`read`] checks all of it. A torn last line, which a kill may leave, is reported and not an error.
