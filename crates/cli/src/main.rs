@@ -7,6 +7,7 @@ mod chat;
 mod policy;
 mod relay;
 mod shim;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,7 @@ enum Command {
     Shim(shim::ShimArgs),
     #[command(hide = true)]
     ShimChild(shim::ShimArgs),
+    Verify(verify::VerifyArgs),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
         Command::Relay(args) => relay::run(args),
         Command::Shim(args) => shim::run(args),
         Command::ShimChild(args) => shim::run_child(args),
+        Command::Verify(args) => verify::run(args),
     };
     outcome.unwrap_or_else(|error| {
         anstream::eprintln!("{error:#}");

@@ -7,11 +7,12 @@
 //! configuration may be loaded, in [`trust`]; what the user always allows or refuses, in [`rules`]; that a program
 //! really asks before every tool is proven in [`canary`]. Clients speak to it over a socket ([`ipc`]), each with a
 //! mailbox of its own ([`mailbox`]).
-//! `docs/design/durable-runs.md` has the crash windows.
+//! [`verify`] proves from the disk alone that nothing is missing. `docs/design/durable-runs.md` has the crash windows.
 
 pub mod canary;
 pub mod conversation;
 pub mod data;
+mod failpoint;
 mod host;
 pub mod ipc;
 pub mod launch;
@@ -22,6 +23,7 @@ pub mod run;
 pub mod traffic;
 pub mod translate;
 pub mod trust;
+pub mod verify;
 
 pub use conversation::HostSettings;
 pub use host::{Host, OpenError};

@@ -19,6 +19,7 @@ use super::requests::AfterEnd;
 use super::running::{Phase, Wake};
 use super::stopping::Stopping;
 use super::writer::LineKey;
+use crate::failpoint::{self, Step};
 use crate::ipc::{Done, Refusal};
 use crate::log::{AppendError, Sync};
 use crate::mailbox::{Letter, Mailbox};
@@ -102,9 +103,10 @@ pub(crate) struct Actor {
 /// The time of entries.
 pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    Timestamp(since.map_or(0, |since| {
+    let now = since.map_or(0, |since| {
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-    }))
+    });
+    Timestamp(now.saturating_add(failpoint::clock_skew_ms()))
 }
 
 impl Actor {
@@ -251,11 +253,14 @@ impl Actor {
     /// Appends an entry and publishes its events. `Sync::Now` waits for the disk without holding others up.
     pub(super) async fn record(&mut self, entry: Entry, sync: Sync) -> Result<(), Broken> {
         let letters = self.book.append(&entry, Sync::Later)?;
+        failpoint::at_record(&entry.record, Step::Appended);
         if sync == Sync::Now {
             self.book.sync().await?;
         }
+        failpoint::at_record(&entry.record, Step::Kept);
         self.publish(letters);
         self.announce(&entry);
+        failpoint::at_record(&entry.record, Step::Published);
         Ok(())
     }
 
@@ -266,11 +271,14 @@ impl Actor {
         }
         // The numbers of events are counted from the machine's, which is ahead by all of these entries.
         let letters = self.book.append_all(&entries)?;
+        failpoint::at_records(&entries, Step::Appended);
         self.book.sync().await?;
+        failpoint::at_records(&entries, Step::Kept);
         self.publish(letters);
         for entry in &entries {
             self.announce(entry);
         }
+        failpoint::at_records(&entries, Step::Published);
         Ok(())
     }
 

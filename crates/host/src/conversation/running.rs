@@ -16,6 +16,7 @@ use super::actor::{Actor, Broken, Command, Flow, now};
 use super::judging::trust_request;
 use super::live::Live;
 use super::writer::{LineKey, Unwritten};
+use crate::failpoint;
 use crate::ipc::{Done, Refusal};
 use crate::launch::{FolderTrust, Hooks, LaunchWish, Prepared, prepare, run_marker};
 use crate::log::Sync;
@@ -178,6 +179,7 @@ impl Actor {
         let folder = RunFolder::create(&self.runs(), generation, &prepared.launch)
             .and_then(|folder| prepared.store_files(&folder).map(|()| folder))
             .map_err(|error| format!("failed to make the folder of the run: {error}"))?;
+        failpoint::reach("folder-made");
         crate::run::space::JournalSpace::open(
             &folder.journal(),
             crate::run::space::DEFAULT_RESERVE,
@@ -191,6 +193,7 @@ impl Actor {
             .map_err(|error| format!("failed to watch the folder of the run: {error}"))?;
         start_detached(&folder, &self.context.settings.shim)
             .map_err(|error: StartError| error.to_string())?;
+        failpoint::reach("shim-started");
         Ok(Spawning {
             folder,
             bell,

@@ -9,6 +9,7 @@ use estelle_state::conversation::MessageId;
 use tokio::sync::mpsc;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
+use crate::failpoint;
 use crate::run::fifo::{FifoWriter, WriteError};
 
 /// Lines that may wait for a CLI that does not read. More than a person can cause; the rest waits in the log.
@@ -81,7 +82,12 @@ async fn write(
     let mut pipe: Option<FifoWriter> = None;
     while let Some(line) = queue.recv().await {
         let written = match open(&mut pipe, &fifo) {
-            Ok(pipe) => pipe.write(line.text.as_bytes()).await,
+            Ok(pipe) => {
+                failpoint::reach("line-unwritten");
+                let written = pipe.write(line.text.as_bytes()).await;
+                failpoint::reach("line-written");
+                written
+            }
             Err(error) => Err(error),
         };
         if let Err(error) = written {

@@ -12,6 +12,8 @@ use std::path::Path;
 
 use rustix::fs::{FallocateFlags, fallocate};
 
+use crate::failpoint;
+
 use super::record::{ChainHash, HASH_CHARS, decode, encode};
 
 /// Space kept ready ahead of the end, so that a full disk does not cut an append.
@@ -201,6 +203,7 @@ impl Log {
     }
 
     fn write(&mut self, line: &[u8], sync: Sync) -> io::Result<()> {
+        failpoint::tear("log-torn", &mut self.file, line)?;
         self.file.write_all(line)?;
         match sync {
             Sync::Now => self.file.sync_data(),

@@ -5,7 +5,9 @@
 //! the same log. The log does not know what a payload means.
 
 mod file;
+mod inspect;
 mod record;
 
 pub use file::{AppendError, Damage, Log, Opened, Proven, Sync, read_between};
+pub use inspect::{Inspected, InspectedRecord, inspect};
 pub use record::ChainHash;
