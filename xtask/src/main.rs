@@ -18,6 +18,7 @@ mod generate;
 mod progress;
 mod setup;
 mod steps;
+mod survival;
 mod tidy;
 mod up;
 mod workspace;
@@ -68,6 +69,11 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Kill what can be killed and write docs/survival.md
+    Survival {
+        /// Play only the stories whose name holds this, and write nothing
+        only: Option<String>,
+    },
     /// Run every fuzz target
     Fuzz {
         /// Time for each target
@@ -105,6 +111,7 @@ fn main() -> ExitCode {
         } => bench::sdk(bench::Effort::Full),
         Task::Gen { check: true } => generate::check(),
         Task::Gen { check: false } => generate::write(),
+        Task::Survival { only } => survival::run(only.as_deref()),
         Task::Fuzz { seconds } => run_fuzz(seconds),
     };
     match outcome {

@@ -1,0 +1,237 @@
+//! Messages: what was acknowledged is in the log once and was answered once.
+//!
+//! A message that is a script says something that no other says, so its answers can be counted in the truth.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each function looks at a few kinds and leaves the others alone"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use estelle_proto::events::ClaudeEvent;
+use estelle_proto::ipc::{PylonToHost, RequestResult, SendMessage};
+use estelle_proto::{ClientMessageId, ConversationId, Seq};
+use estelle_sim::script::{Action, Script};
+use estelle_state::conversation::{Message, MessageId, Record};
+
+use super::ledger::{Decision, Decisions};
+use super::rule::{Rule, Violation};
+use crate::history::{Client, Conversation, End, Fact, History, Life, Witness, witness};
+
+/// A message as its sender knows it.
+struct Sent<'a> {
+    command: &'a SendMessage,
+    /// The result that acknowledged it, if one did.
+    acknowledged: Option<&'a RequestResult>,
+}
+
+pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
+    let sent = sent(history);
+    for conversation in &history.conversations {
+        let here: Vec<&Sent<'_>> = sent
+            .iter()
+            .filter(|sent| sent.command.session_id == conversation.id)
+            .collect();
+        let mut report = |rule, detail: String| {
+            found.push(Violation::new(
+                rule,
+                format!("{}: {detail}", conversation.id),
+            ));
+        };
+        accepted(conversation, &here, &mut report);
+        answered(history, conversation, &here, &mut report);
+    }
+}
+
+fn sent(history: &History) -> Vec<Sent<'_>> {
+    let exchanges = history.clients.iter().flat_map(Client::exchanges);
+    let messages = exchanges.filter_map(|exchange| match exchange.command {
+        PylonToHost::SendMessage(command) => Some(Sent {
+            command,
+            acknowledged: exchange.result.filter(|result| result.success),
+        }),
+        _ => None,
+    });
+    messages.collect()
+}
+
+/// The messages of the log that survived a clearing, with the numbers of their events.
+fn in_log(conversation: &Conversation) -> Vec<(&Message, Vec<(Seq, &ClaudeEvent)>)> {
+    let Some(life) = conversation.newest() else {
+        return Vec::new();
+    };
+    let mut seq = 0;
+    let mut messages = Vec::new();
+    for entry in life.entries() {
+        let numbered: Vec<_> = (seq + 1..).map(Seq).zip(&entry.events).collect();
+        seq += entry.events.len() as u64;
+        if let Record::Accepted(message) = &entry.record {
+            let events = numbered
+                .into_iter()
+                .map(|(seq, durable)| (seq, &durable.event));
+            messages.push((message, events.collect()));
+        }
+    }
+    messages
+}
+
+fn accepted(
+    conversation: &Conversation,
+    sent: &[&Sent<'_>],
+    report: &mut impl FnMut(Rule, String),
+) {
+    let log = in_log(conversation);
+    let mut ids = BTreeSet::new();
+    for (message, events) in &log {
+        let id = message.client_message_id.as_ref();
+        let known = sent.iter().any(|sent| {
+            let payload = &sent.command.payload;
+            payload.client_message_id.as_ref() == id && payload.prompt.as_str() == message.content
+        });
+        if !known {
+            report(Rule::MessageInvented, format!("{:?}", message.id));
+        }
+        if !ids.insert(&message.id) || id.is_some_and(|id| times(&log, id) > 1) {
+            report(Rule::AcceptedTwice, format!("{:?}", message.id));
+        }
+        let told = events.iter().filter(|(_, event)| tells(event, message));
+        if told.count() != 1 {
+            report(
+                Rule::AckedLost,
+                format!("{:?} has not one event of its own", message.id),
+            );
+        }
+    }
+    for sent in sent {
+        let id = sent.command.payload.client_message_id.as_ref();
+        let (Some(result), Some(id)) = (sent.acknowledged, id) else {
+            continue;
+        };
+        let seq = result.seq;
+        let entry = log
+            .iter()
+            .find(|(message, _)| message.client_message_id.as_ref() == Some(id));
+        let numbers = entry.map(|(_, events)| events.iter().map(|(seq, _)| *seq));
+        let there = numbers
+            .is_some_and(|mut numbers| seq.is_none_or(|seq| numbers.any(|number| number == seq)));
+        if !there {
+            report(
+                Rule::AckedLost,
+                format!("{id} was acknowledged as {seq:?} and is not there"),
+            );
+        }
+    }
+}
+
+fn times(log: &[(&Message, Vec<(Seq, &ClaudeEvent)>)], id: &ClientMessageId) -> usize {
+    log.iter()
+        .filter(|(message, _)| message.client_message_id.as_ref() == Some(id))
+        .count()
+}
+
+fn tells(event: &ClaudeEvent, message: &Message) -> bool {
+    matches!(event, ClaudeEvent::UserMessage(event)
+        if event.content == message.content && event.client_message_id == message.client_message_id)
+}
+
+fn answered(
+    history: &History,
+    conversation: &Conversation,
+    sent: &[&Sent<'_>],
+    report: &mut impl FnMut(Rule, String),
+) {
+    let Some(truth) = &conversation.truth else {
+        return;
+    };
+    let said = said(truth);
+    let excused = excused(conversation);
+    let mut seen: BTreeSet<(&ConversationId, Option<&ClientMessageId>)> = BTreeSet::new();
+    for sent in sent {
+        let payload = &sent.command.payload;
+        let id = payload.client_message_id.as_ref();
+        // The same message may have been sent again.
+        if !seen.insert((&sent.command.session_id, id)) {
+            continue;
+        }
+        let Some(last) = last_words(payload.prompt.as_str()) else {
+            continue;
+        };
+        let times = said.get(&last).copied().unwrap_or_default();
+        if times > 1 {
+            report(Rule::RanMessageTwice, format!("{id:?}: {times} times"));
+        }
+        let due = sent.acknowledged.is_some() && history.end == End::AtRest;
+        if due && times == 0 && !id.is_some_and(|id| excused.contains(id)) {
+            report(Rule::NeverRan, format!("{id:?}"));
+        }
+    }
+}
+
+/// Every text the CLI completed, and how often.
+fn said(truth: &[Fact]) -> BTreeMap<String, usize> {
+    let mut said = BTreeMap::new();
+    for fact in truth {
+        let Fact::Printed(line) = fact else { continue };
+        for witness in witness(line) {
+            if let Witness::Text { text, .. } = witness {
+                *said.entry(text).or_default() += 1;
+            }
+        }
+    }
+    said
+}
+
+/// What a script says last; none if it does not end with words of its own.
+fn last_words(prompt: &str) -> Option<String> {
+    let script = Script::find(prompt)?.ok()?;
+    match &script.steps.last()?.action {
+        Action::Answer(answer) if !answer.drop && !answer.stamp => answer.say.clone(),
+        Action::Answer(_) | Action::Http(_) | Action::Malformed(_) | Action::Mischief(_) => None,
+    }
+}
+
+/// Messages that need not have been answered: withdrawn, or under way when their run ended or their turn was broken off,
+/// or behind a prompt that is still open.
+fn excused(conversation: &Conversation) -> BTreeSet<&ClientMessageId> {
+    let mut names: BTreeMap<&MessageId, &ClientMessageId> = BTreeMap::new();
+    let mut excused: Vec<&MessageId> = Vec::new();
+    let mut under_way: Vec<&MessageId> = Vec::new();
+    for entry in conversation.lives.iter().flat_map(Life::entries) {
+        match &entry.record {
+            Record::Accepted(message) => {
+                names.extend(
+                    message
+                        .client_message_id
+                        .as_ref()
+                        .map(|id| (&message.id, id)),
+                );
+                under_way.push(&message.id);
+            }
+            Record::Withdrawn { messages } => excused.extend(messages),
+            Record::Ended { interrupted, .. } => {
+                excused.extend(interrupted);
+                excused.append(&mut under_way);
+            }
+            Record::Interrupted { .. } => excused.append(&mut under_way),
+            _ => {}
+        }
+        let is_result = |event: &ClaudeEvent| matches!(event, ClaudeEvent::Result(_));
+        if entry.events.iter().any(|durable| is_result(&durable.event)) {
+            under_way.clear();
+        }
+    }
+    if waits(conversation) {
+        excused.append(&mut under_way);
+    }
+    let known = excused.into_iter().filter_map(|id| names.get(id).copied());
+    known.collect()
+}
+
+/// Whether a person is asked: such a turn is at rest and not over.
+fn waits(conversation: &Conversation) -> bool {
+    conversation.newest().is_some_and(|life| {
+        let decisions = Decisions::of(life.entries());
+        decisions.all.iter().any(Decision::is_open)
+    })
+}

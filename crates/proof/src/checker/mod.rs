@@ -1,0 +1,37 @@
+//! The checker: from a history to the promises it breaks.
+//!
+//! A pure function without a clock and without files. Each module looks after one promise and knows only the history;
+//! none uses the host's own machines, so a mistake there is not shared here. An empty list means that nothing was found
+//! wrong; what that is worth is shown by [`crate::bugs`].
+
+mod clients;
+mod decisions;
+mod execution;
+mod ledger;
+mod logs;
+mod messages;
+mod pieces;
+mod processes;
+mod rule;
+mod subscription;
+mod truth;
+
+use crate::history::History;
+
+pub use rule::{Invariant, Rule, Violation};
+
+/// The promises that a history breaks, in the order in which they were looked at.
+pub fn check(history: &History) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for conversation in &history.conversations {
+        logs::check(conversation, &mut found);
+        truth::check(history, conversation, &mut found);
+        decisions::check(conversation, &mut found);
+        execution::check(conversation, &mut found);
+        processes::check(history, conversation, &mut found);
+    }
+    messages::check(history, &mut found);
+    clients::check(history, &mut found);
+    processes::strangers(history, &mut found);
+    found
+}

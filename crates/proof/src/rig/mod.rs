@@ -1,0 +1,223 @@
+//! The rig: the real host as a process, a CLI under it, clients that record, and hands that kill.
+//!
+//! Everything lives in one temporary folder: the data folder, a home, the folders the agents work in, the gates that
+//! hold a script back. [`Rig::finish`] gathers what is on the disk and what the clients saw into a
+//! [`History`](crate::history::History). The rig judges nothing.
+
+mod agent;
+mod census;
+mod disk;
+mod gather;
+mod host;
+mod programs;
+mod viewer;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use estelle_proto::ConversationId;
+use estelle_sim::script::Gates;
+use tempfile::TempDir;
+
+pub use agent::Agent;
+pub use census::{is_gone, run_records};
+pub use disk::SmallDisk;
+pub use host::{HostOptions, HostProcess};
+pub use programs::Programs;
+pub use viewer::{PATIENCE, Viewer};
+
+use crate::history::{End, History};
+
+/// A place where things are killed.
+#[derive(Debug)]
+pub struct Rig {
+    place: TempDir,
+    /// The data folder, if it is not in the place.
+    disk: Option<SmallDisk>,
+    programs: Programs,
+    agent: agent::Prepared,
+    host: Option<HostProcess>,
+    /// Tells rigs of the same machine apart.
+    name: String,
+    conversations: Vec<ConversationId>,
+    killed: Vec<u32>,
+}
+
+impl Rig {
+    /// An empty place with this kind of CLI; no host yet.
+    pub async fn new(agent: &Agent) -> anyhow::Result<Self> {
+        let place = tempfile::tempdir().context("make the place")?;
+        for folder in ["home", "gates", "work"] {
+            std::fs::create_dir(place.path().join(folder))?;
+        }
+        let programs = Programs::find()?;
+        let agent = agent.prepare(place.path(), &programs).await?;
+        let name = place.path().file_name().unwrap_or_default();
+        let name: String = name
+            .to_string_lossy()
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .collect();
+        Ok(Self {
+            place,
+            disk: None,
+            programs,
+            agent,
+            host: None,
+            name,
+            conversations: Vec::new(),
+            killed: Vec::new(),
+        })
+    }
+
+    /// Keeps the data folder on a small disk of its own.
+    pub fn use_small_disk(&mut self, bytes: u64) -> anyhow::Result<&SmallDisk> {
+        let disk = SmallDisk::mount(&self.place.path().join("disk"), bytes)?;
+        Ok(self.disk.insert(disk))
+    }
+
+    /// Where the host keeps everything.
+    pub fn data(&self) -> PathBuf {
+        match &self.disk {
+            Some(disk) => disk.path().join("data"),
+            None => self.place.path().join("data"),
+        }
+    }
+
+    /// The folder that a conversation works in.
+    pub fn work(&self, conversation: &ConversationId) -> PathBuf {
+        self.place.path().join("work").join(conversation.as_str())
+    }
+
+    /// The path of anything in the place.
+    pub fn path(&self) -> &Path {
+        self.place.path()
+    }
+
+    /// A new conversation with a folder of its own.
+    pub fn conversation(&mut self) -> anyhow::Result<ConversationId> {
+        let number = self.conversations.len() + 1;
+        let id = ConversationId::parse(&format!("{}-{number}", self.name))?;
+        std::fs::create_dir_all(self.work(&id))?;
+        self.conversations.push(id.clone());
+        Ok(id)
+    }
+
+    /// Opens a gate that a script waits at.
+    pub fn open_gate(&self, name: &str) -> anyhow::Result<()> {
+        Gates::new(self.place.path().join("gates"))
+            .open(name)
+            .context("open a gate")
+    }
+
+    /// Starts a host and waits until it can be spoken to.
+    pub async fn start_host(&mut self) -> anyhow::Result<()> {
+        self.start_host_with(&HostOptions::default()).await
+    }
+
+    /// The same with something that shall go wrong.
+    pub async fn start_host_with(&mut self, options: &HostOptions) -> anyhow::Result<()> {
+        let host = self.spawn_host(options)?;
+        self.host = Some(host);
+        host::await_socket(&self.data()).await
+    }
+
+    /// Starts a host and does not wait for anything.
+    pub fn spawn_host(&self, options: &HostOptions) -> anyhow::Result<HostProcess> {
+        HostProcess::spawn(
+            &self.programs,
+            &self.agent,
+            self.place.path(),
+            &self.data(),
+            options,
+        )
+    }
+
+    /// The host that runs.
+    pub fn host(&mut self) -> anyhow::Result<&mut HostProcess> {
+        self.host.as_mut().context("no host runs")
+    }
+
+    /// Kills the host with -9 and waits until it is gone.
+    pub fn kill_host(&mut self) -> anyhow::Result<()> {
+        let mut host = self.host.take().context("no host runs")?;
+        host.kill()
+    }
+
+    /// Kills the host and starts another.
+    pub async fn restart_host(&mut self) -> anyhow::Result<()> {
+        self.kill_host()?;
+        self.start_host().await
+    }
+
+    /// A process is about to be killed by the rig, so that its end is no accident.
+    pub fn kill(&mut self, pid: u32) -> anyhow::Result<()> {
+        self.killed.push(pid);
+        host::signal(pid, rustix::process::Signal::KILL)
+    }
+
+    /// Holds a process.
+    pub fn hold(&self, pid: u32) -> anyhow::Result<()> {
+        host::signal(pid, rustix::process::Signal::STOP)
+    }
+
+    /// Lets a process go on.
+    pub fn release(&self, pid: u32) -> anyhow::Result<()> {
+        host::signal(pid, rustix::process::Signal::CONT)
+    }
+
+    /// The small disk.
+    pub fn disk(&self) -> anyhow::Result<&SmallDisk> {
+        self.disk.as_ref().context("no small disk is used")
+    }
+
+    /// Waits until the log of a conversation has a record of this kind.
+    pub async fn log_says(&self, id: &ConversationId, kind: &str) -> anyhow::Result<()> {
+        let log = self
+            .data()
+            .join("conversations")
+            .join(id.as_str())
+            .join("log.jsonl");
+        let record = format!("\"record\":{{\"{kind}\":");
+        census::await_text(&[log], &record).await
+    }
+
+    /// Waits until a journal of a conversation holds a text.
+    pub async fn journal_says(&self, id: &ConversationId, text: &str) -> anyhow::Result<()> {
+        let runs = run_records(&self.data(), id);
+        let journals: Vec<_> = runs.iter().map(|(_, folder, _)| folder.journal()).collect();
+        census::await_text(&journals, text).await
+    }
+
+    /// A client that is not connected yet.
+    pub fn viewer(&self, name: &str, device: u32) -> Viewer {
+        Viewer::new(name, device, &self.data(), self.place.path())
+    }
+
+    /// The newest run of a conversation, once its process is there.
+    pub async fn run(&self, id: &ConversationId) -> anyhow::Result<estelle_host::run::RunRecord> {
+        census::await_run(&self.data(), id).await
+    }
+
+    /// Everything that was recorded.
+    pub fn history(&self, viewers: &[&Viewer], end: End) -> anyhow::Result<History> {
+        gather::history(self, viewers, end)
+    }
+
+    /// The names of requests the fake API got, for a real CLI.
+    pub fn agent(&self) -> &agent::Prepared {
+        &self.agent
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        if let Some(host) = &mut self.host {
+            // A test that fails leaves it running.
+            let _ = host.kill();
+        }
+        for id in &self.conversations {
+            census::end_all(id);
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! The machine itself: a full disk, no more descriptors, a clock that jumps.
+
+use anyhow::{Context as _, ensure};
+use estelle_proto::ErrorCode;
+use estelle_sim::script::{Action, Answer as Say, Mischief, Script};
+use futures_util::FutureExt as _;
+
+use super::{Row, Scene};
+use crate::rig::HostOptions;
+
+/// More than half of what is kept ready ahead of a journal.
+const MOST_OF_THE_RESERVE: u64 = 5 * 1024 * 1024;
+
+/// Large enough for a run and its reserves.
+const SMALL: u64 = 64 * 1024 * 1024;
+
+pub(super) const ROWS: &[Row] = &[
+    Row {
+        name: "disk_full",
+        what: "nothing: the disk of the data folder is full",
+        when: "while the agent writes a text",
+        then: "the running turn ends well, new ones are refused with a reason until there is room",
+        real: false,
+        story: |scene| disk_full(scene).boxed(),
+    },
+    Row {
+        name: "no_descriptors_left",
+        what: "nothing: the host may open no more files",
+        when: "when many clients connect",
+        then: "it serves those it has, and all again when some leave",
+        real: false,
+        story: |scene| no_descriptors(scene).boxed(),
+    },
+    Row {
+        name: "clock_jumps",
+        what: "the host; the clock jumps back by an hour, then on by ten years",
+        when: "between the turns",
+        then: "order and numbers do not depend on the clock",
+        real: false,
+        story: |scene| clock_jumps(scene).boxed(),
+    },
+];
+
+async fn disk_full(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.use_small_disk(SMALL)?;
+    scene.open().await?;
+    let text = "the disk fills up while this is being said";
+    let say = Say {
+        say: Some(text.to_owned()),
+        chunks: Some(8),
+        ..Say::default()
+    };
+    scene
+        .say(&Script::new().answer(say).gated_at("full", 3).prompt())
+        .await?;
+    scene.text_flows().await?;
+    scene.rig.disk()?.fill()?;
+    scene.rig.open_gate("full")?;
+    scene.is_said(text).await?;
+    // A turn that fits into the reserve is still taken; it uses most of it up.
+    let long = Script::new().step(Action::Mischief(Mischief::Huge(MOST_OF_THE_RESERVE)));
+    scene.say(&long.prompt()).await?;
+    scene.is_said("[mischief done]").await?;
+    let id = scene.id.clone();
+    let refused = scene
+        .anna
+        .message(&id, &Script::new().say("no room").prompt())?;
+    let request = refused.request_id.clone().context("a request id")?;
+    scene.anna.send(refused).await?;
+    let result = scene.anna.result(&request).await?;
+    ensure!(
+        result.error_code == Some(ErrorCode::DiskFull),
+        "a message on a full disk: {result:?}"
+    );
+    // Room is made, and everything works again.
+    scene.rig.disk()?.free()?;
+    scene.say_until_taken("there is room again").await?;
+    scene.is_said("there is room again").await
+}
+
+async fn no_descriptors(scene: &mut Scene) -> anyhow::Result<()> {
+    let options = HostOptions {
+        descriptors: Some(96),
+        ..HostOptions::default()
+    };
+    scene.open_with(&options).await?;
+    scene
+        .say(&Script::new().say("before the crowd").prompt())
+        .await?;
+    scene.is_said("before the crowd").await?;
+    let mut crowd = Vec::new();
+    for _ in 0..200 {
+        let connected = tokio::net::UnixStream::connect(scene.rig.data().join("host.sock")).await;
+        crowd.push(connected);
+    }
+    scene
+        .say(&Script::new().say("in the crowd").prompt())
+        .await?;
+    scene.is_said("in the crowd").await?;
+    drop(crowd);
+    scene.reconnect().await?;
+    let id = scene.another()?;
+    scene
+        .say_in(&id, &Script::new().say("after the crowd").prompt())
+        .await?;
+    scene.is_said_in(&id, "after the crowd").await
+}
+
+async fn clock_jumps(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.open().await?;
+    scene
+        .say(&Script::new().say("by the right time").prompt())
+        .await?;
+    scene.is_said("by the right time").await?;
+    for (skew, text) in [
+        (-3_600_000_i64, "an hour ago"),
+        (315_360_000_000, "in ten years"),
+    ] {
+        scene.rig.kill_host()?;
+        let options = HostOptions {
+            clock_skew_ms: Some(skew),
+            ..HostOptions::default()
+        };
+        scene.rig.start_host_with(&options).await?;
+        scene.reconnect().await?;
+        scene.say(&Script::new().say(text).prompt()).await?;
+        scene.is_said(text).await?;
+    }
+    ensure!(scene.rig.host().is_ok(), "the host is gone");
+    Ok(())
+}

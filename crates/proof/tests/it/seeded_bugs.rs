@@ -1,0 +1,54 @@
+//! The checker finds nothing in a good history and something in every bad one.
+
+use std::collections::BTreeSet;
+
+use estelle_proof::bugs;
+use estelle_proof::checker::{Rule, check};
+
+use crate::sample;
+
+#[test]
+fn a_good_history_breaks_no_promise() {
+    let found = check(&sample::history());
+    let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert!(found.is_empty(), "{lines:#?}");
+}
+
+#[test]
+fn every_planted_fault_is_found_wherever_it_is_planted() {
+    let good = sample::history();
+    let mut missed = Vec::new();
+    let mut planted = 0;
+    for bug in bugs::all() {
+        let mut places = 0;
+        loop {
+            let mut bad = good.clone();
+            if !bug.plant(&mut bad, places) {
+                break;
+            }
+            let found = check(&bad);
+            if !found.iter().any(|violation| violation.rule == bug.rule) {
+                let rules: Vec<Rule> = found.iter().map(|violation| violation.rule).collect();
+                missed.push(format!("{} at {places}: found {rules:?}", bug.name));
+            }
+            places += 1;
+        }
+        assert!(places > 0, "{} could not be planted", bug.name);
+        planted += places;
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+    assert!(
+        bugs::all().len() >= 60 && planted >= 300,
+        "{planted} faults"
+    );
+}
+
+#[test]
+fn every_rule_is_proven_by_a_planted_fault() {
+    let proven: BTreeSet<Rule> = bugs::all().iter().map(|bug| bug.rule).collect();
+    let unproven: Vec<&Rule> = Rule::ALL
+        .iter()
+        .filter(|rule| !proven.contains(rule))
+        .collect();
+    assert!(unproven.is_empty(), "{unproven:?}");
+}

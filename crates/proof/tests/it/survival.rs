@@ -1,0 +1,120 @@
+//! Every row of the survival matrix with the simulator, and some with each real CLI.
+
+use estelle_proof::rig::Agent;
+use estelle_proof::survival::{dies_at_place, places, rows};
+use estelle_sim::api::RealCli;
+
+async fn play(name: &str, agent: &Agent) {
+    let rows = rows();
+    let row = rows.iter().find(|row| row.name == name).unwrap();
+    if let Err(error) = row.play(agent).await {
+        panic!("{name} with {}: {error:#}", agent.name());
+    }
+}
+
+macro_rules! played {
+    ($($name:ident),+ $(,)?) => {
+        $(#[tokio::test]
+        async fn $name() {
+            play(stringify!($name), &Agent::simulator()).await;
+        })+
+
+        #[test]
+        fn every_row_is_played() {
+            let played = [$(stringify!($name)),+];
+            let missing: Vec<_> = rows()
+                .iter()
+                .map(|row| row.name)
+                .filter(|name| !played.contains(name))
+                .collect();
+            assert!(missing.is_empty(), "{missing:?}");
+        }
+    };
+}
+
+macro_rules! played_for_real {
+    ($($name:ident),+ $(,)?) => {
+        mod real_197 {
+            use super::*;
+
+            $(#[tokio::test]
+            async fn $name() {
+                play(stringify!($name), &Agent::Real(RealCli::v197().unwrap())).await;
+            })+
+        }
+
+        mod real_325 {
+            use super::*;
+
+            $(#[tokio::test]
+            async fn $name() {
+                play(stringify!($name), &Agent::Real(RealCli::v325().unwrap())).await;
+            })+
+        }
+    };
+}
+
+played!(
+    host_killed_mid_stream,
+    host_killed_mid_tool,
+    host_killed_permission_pending,
+    host_killed_question_pending,
+    host_killed_answer_not_delivered,
+    host_killed_during_start,
+    host_killed_during_stop,
+    host_killed_twenty_conversations,
+    host_killed_again_and_again,
+    host_started_twice,
+    dies_at_log_torn,
+    dies_at_log_appended,
+    dies_at_accepted,
+    dies_at_intended,
+    dies_at_folder_made,
+    dies_at_shim_started,
+    dies_at_started,
+    dies_at_handed,
+    dies_at_line_written,
+    dies_at_shown,
+    dies_at_answered,
+    dies_at_read,
+    host_held,
+    cli_held,
+    shim_killed,
+    cli_killed,
+    cli_killed_while_host_away,
+    cli_hangs,
+    client_cut_off,
+    two_answers_at_once,
+    disk_full,
+    no_descriptors_left,
+    clock_jumps,
+);
+
+played_for_real!(
+    host_killed_mid_stream,
+    host_killed_mid_tool,
+    host_killed_permission_pending,
+    host_killed_answer_not_delivered,
+);
+
+/// Every failpoint once; none may be forgotten by the code.
+#[tokio::test]
+async fn a_host_may_die_at_every_place() {
+    for place in places() {
+        let reached = dies_at_place(&Agent::simulator(), &place).await.unwrap();
+        assert!(reached, "{place} is never reached");
+    }
+}
+
+/// The nth append is torn, for every n until the turn has no more.
+#[tokio::test]
+async fn any_append_to_the_log_may_be_torn() {
+    let mut torn = 0;
+    while dies_at_place(&Agent::simulator(), &format!("log-torn:{}", torn + 1))
+        .await
+        .unwrap()
+    {
+        torn += 1;
+    }
+    assert!(torn > 10, "only {torn} appends");
+}
