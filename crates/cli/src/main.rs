@@ -4,6 +4,8 @@
 //! what a subcommand returns becomes the exit code, and an error is printed with its causes.
 
 mod chat;
+mod data;
+mod host;
 mod policy;
 mod relay;
 mod shim;
@@ -24,6 +26,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Chat(chat::ChatArgs),
+    Host(Box<host::HostArgs>),
     Policy(policy::PolicyArgs),
     Relay(relay::RelayArgs),
     #[command(hide = true)]
@@ -36,6 +39,7 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Chat(args) => chat::run(args),
+        Command::Host(args) => host::run(*args),
         Command::Policy(args) => policy::run(args),
         Command::Relay(args) => relay::run(args),
         Command::Shim(args) => shim::run(args),

@@ -67,12 +67,15 @@ struct Defaults {
 /// Opening.
 impl Host {
     /// Opens the host of a data folder and takes up every run that lives.
-    pub fn open(folder: DataFolder, settings: HostSettings) -> Result<Self, OpenError> {
+    pub fn open(
+        folder: impl Into<Arc<DataFolder>>,
+        settings: HostSettings,
+    ) -> Result<Self, OpenError> {
         let data = settings.data.clone();
-        Self::over(folder, settings).map_err(|source| OpenError { data, source })
+        Self::over(folder.into(), settings).map_err(|source| OpenError { data, source })
     }
 
-    fn over(folder: DataFolder, settings: HostSettings) -> io::Result<Self> {
+    fn over(folder: Arc<DataFolder>, settings: HostSettings) -> io::Result<Self> {
         let data = settings.data.clone();
         private_folder(&data.join("conversations"))?;
         // What a deletion left behind.
@@ -85,7 +88,7 @@ impl Host {
         let host = Self {
             context: Arc::new(Context::new(settings, RunWatch::new()?, trust, mode)),
             actors: Actors::default(),
-            _folder: Arc::new(folder),
+            _folder: folder,
         };
         host.open_conversations()?;
         host.start_clock();

@@ -7,16 +7,16 @@
 mod agent;
 mod args;
 mod ask;
-mod clean;
+pub(crate) mod clean;
 mod command;
 mod desk;
-mod keys;
+pub(crate) mod keys;
 mod once;
-mod piece;
-mod printer;
+pub(crate) mod piece;
+pub(crate) mod printer;
 mod shell;
 mod trouble;
-mod view;
+pub(crate) mod view;
 
 use std::io;
 use std::path::PathBuf;

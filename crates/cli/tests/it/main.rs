@@ -9,6 +9,7 @@
 
 mod durable;
 mod host;
+mod host_command;
 mod pipe;
 mod policy;
 mod program;

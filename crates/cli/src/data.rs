@@ -1,0 +1,65 @@
+//! Where the data of this machine is: what is said on the command line, in `ESTELLE_DATA`, or the usual place.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+
+/// Which data folder.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DataArgs {
+    /// The data folder; ~/.local/share/estelle if nothing else is said.
+    #[arg(long, value_name = "FOLDER", env = "ESTELLE_DATA", global = true)]
+    pub(crate) data: Option<PathBuf>,
+}
+
+impl DataArgs {
+    /// The folder, as an absolute path.
+    pub(crate) fn folder(&self) -> anyhow::Result<PathBuf> {
+        let given = self
+            .data
+            .clone()
+            .filter(|path| !path.as_os_str().is_empty());
+        let folder = match given {
+            Some(folder) => folder,
+            None => usual(|name| std::env::var_os(name)).context(
+                "cannot tell where data belongs: HOME is not set; name a folder with --data",
+            )?,
+        };
+        std::path::absolute(&folder).with_context(|| format!("failed to find {}", folder.display()))
+    }
+}
+
+/// The place that the XDG rules give: a relative path there is to be ignored.
+fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let absolute = |name: &str| {
+        variable(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let data = absolute("XDG_DATA_HOME");
+    let data = data.or_else(|| absolute("HOME").map(|home| home.join(Path::new(".local/share"))));
+    data.map(|data| data.join("estelle"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_place_follows_the_environment() {
+        let place = |xdg: Option<&str>, home: Option<&str>| {
+            usual(|name| match name {
+                "XDG_DATA_HOME" => xdg.map(OsString::from),
+                _ => home.map(OsString::from),
+            })
+        };
+        assert_eq!(place(Some("/x"), Some("/h")), Some("/x/estelle".into()));
+        assert_eq!(
+            place(Some("x"), Some("/h")),
+            Some("/h/.local/share/estelle".into())
+        );
+        assert_eq!(place(None, None), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! What a typed line means to an open decision.
+//!
+//! The whole input of a call is shown before it is asked about. A permission is answered with yes, always or no and why;
+//! a question with a number, several numbers, or words.
+
+use estelle_claude::wire::Json;
+use estelle_proto::ipc::{PermissionResponse, QuestionResponse};
+use estelle_proto::{
+    Answer, Choice, ConversationId, DecisionKind, PermissionDecision, PylonToHost, Question,
+    ToolUseId,
+};
+
+use crate::chat::piece::{Piece, Tone};
+use crate::chat::view::tool;
+
+/// A decision that waits for a person.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Open {
+    pub(super) call: ToolUseId,
+    pub(super) matter: Matter,
+}
+
+/// What is to be decided.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Matter {
+    Permission {
+        kind: DecisionKind,
+        tool: String,
+        input: estelle_proto::Json,
+        reason: Option<String>,
+    },
+    Questions {
+        questions: Vec<Question>,
+        answers: Vec<Choice>,
+    },
+}
+
+/// What came of a line.
+#[derive(Debug, PartialEq)]
+pub(super) enum Understood {
+    /// Send this.
+    Answer(Box<PylonToHost>),
+    /// Another question of the same call follows.
+    Next,
+    /// Show this and ask again.
+    Again(&'static str),
+}
+
+impl Open {
+    pub(super) fn prompt(&self) -> &'static str {
+        match &self.matter {
+            Matter::Permission { .. } => "Allow? y/a/n › ",
+            Matter::Questions { .. } => "Answer › ",
+        }
+    }
+
+    pub(super) fn show(&self) -> Vec<Piece> {
+        match &self.matter {
+            Matter::Permission {
+                kind,
+                tool,
+                input,
+                reason,
+            } => permission(kind, tool, input, reason.as_deref()),
+            Matter::Questions { questions, answers } => questions
+                .get(answers.len())
+                .map(question)
+                .unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn understand(&mut self, session: &ConversationId, line: &str) -> Understood {
+        let line = line.trim();
+        let (session, call) = (session.clone(), self.call.clone());
+        match &mut self.matter {
+            Matter::Permission { .. } => {
+                let Some((decision, message)) = verdict(line) else {
+                    return Understood::Again(
+                        "Type y for yes, a for always in this conversation, or n (and why) for no.",
+                    );
+                };
+                let response = PermissionResponse {
+                    message,
+                    ..PermissionResponse::new(session, call, decision)
+                };
+                Understood::Answer(Box::new(response.into()))
+            }
+            Matter::Questions { questions, answers } => {
+                let Some(question) = questions.get(answers.len()) else {
+                    return Understood::Again("There is nothing left to answer.");
+                };
+                let Some(choice) = choice(question, line) else {
+                    return Understood::Again(
+                        "Type the number of an option, or an answer of your own.",
+                    );
+                };
+                answers.push(choice);
+                if answers.len() < questions.len() {
+                    return Understood::Next;
+                }
+                let answer = Answer::List(answers.clone());
+                Understood::Answer(Box::new(
+                    QuestionResponse::new(session, call, answer).into(),
+                ))
+            }
+        }
+    }
+}
+
+fn permission(
+    kind: &DecisionKind,
+    name: &str,
+    input: &estelle_proto::Json,
+    reason: Option<&str>,
+) -> Vec<Piece> {
+    let (asks, what) = match kind {
+        DecisionKind::Plan => ("It asks to begin with this plan.", ""),
+        DecisionKind::Trust => (
+            "It asks to load the files of this folder that steer it.",
+            "",
+        ),
+        DecisionKind::Elicitation | DecisionKind::Dialog => ("It wants to know something: ", name),
+        DecisionKind::Permission | DecisionKind::Question | DecisionKind::Unknown(_) => {
+            ("It asks to use ", name)
+        }
+    };
+    let head = Piece::spans([(Tone::Ask, "? "), (Tone::Plain, asks), (Tone::Strong, what)]);
+    let mut pieces = vec![Piece::Gap, head];
+    pieces.extend(
+        call(name, input, usize::MAX)
+            .into_iter()
+            .map(|line| line.indented("  │ ")),
+    );
+    pieces.extend(reason.map(|reason| Piece::line(Tone::Dim, format!("  Why it asks: {reason}"))));
+    for (key, meaning) in [
+        ("  y  ", "yes, this once"),
+        (
+            "  a  ",
+            "yes, and this tool from now on in this conversation",
+        ),
+        ("  n  ", "no (n and why, for the model to read)"),
+    ] {
+        pieces.push(Piece::spans([(Tone::Strong, key), (Tone::Plain, meaning)]));
+    }
+    pieces
+}
+
+/// The lines of a call; at most so many.
+pub(super) fn call(name: &str, input: &estelle_proto::Json, most: usize) -> Vec<Piece> {
+    let input = Json::parse(input.get()).unwrap_or_else(|_| serde_json::Value::Null.into());
+    let call = tool::call(name, &input);
+    let mut lines = Vec::new();
+    if !call.headline.is_empty() {
+        lines.push(Piece::line(Tone::Strong, &call.headline));
+    }
+    lines.extend(call.body);
+    let (mut lines, missing) = tool::cut(lines, most);
+    if missing > 0 {
+        lines.push(Piece::line(Tone::Dim, tool::more(missing)));
+    }
+    lines
+}
+
+fn question(question: &Question) -> Vec<Piece> {
+    let mut pieces = vec![
+        Piece::Gap,
+        Piece::spans([(Tone::Ask, "? "), (Tone::Strong, &question.question)]),
+    ];
+    for (index, option) in question.options.iter().enumerate() {
+        let number = format!("  {}  ", index + 1);
+        let about = format!("  {}", option.description);
+        pieces.push(Piece::spans([
+            (Tone::Strong, &number),
+            (Tone::Plain, &option.label),
+            (Tone::Dim, &about),
+        ]));
+    }
+    if question.multi_select {
+        pieces.push(Piece::line(Tone::Dim, "  several numbers choose several"));
+    }
+    pieces
+}
+
+fn verdict(line: &str) -> Option<(PermissionDecision, Option<String>)> {
+    let lower = line.to_ascii_lowercase();
+    match lower.as_str() {
+        "y" | "yes" => return Some((PermissionDecision::Allow, None)),
+        "a" | "always" => return Some((PermissionDecision::AllowAll, None)),
+        _ => {}
+    }
+    let end = lower
+        .find(|c: char| !c.is_alphanumeric())
+        .unwrap_or(lower.len());
+    if !matches!(&lower[..end], "n" | "no") {
+        return None;
+    }
+    // Lower-casing ASCII keeps every offset.
+    let why = line[end..]
+        .trim_start_matches([' ', ',', ':', '.', '-'])
+        .trim();
+    Some((
+        PermissionDecision::Deny,
+        (!why.is_empty()).then(|| why.to_owned()),
+    ))
+}
+
+fn choice(question: &Question, line: &str) -> Option<Choice> {
+    if line.is_empty() {
+        return None;
+    }
+    let numbers = line.split([' ', ',']).filter(|word| !word.is_empty());
+    let numbers: Result<Vec<usize>, _> = numbers.map(str::parse).collect();
+    let Ok(numbers) = numbers else {
+        return Some(Choice::One(line.to_owned()));
+    };
+    let label = |number: usize| {
+        let option = question.options.get(number.checked_sub(1)?)?;
+        Some(option.label.clone())
+    };
+    let labels: Option<Vec<String>> = numbers.into_iter().map(label).collect();
+    match labels?.as_slice() {
+        [one] => Some(Choice::One(one.clone())),
+        several if question.multi_select => Some(Choice::Several(several.to_vec())),
+        _ => None,
+    }
+}

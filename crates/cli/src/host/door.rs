@@ -1,0 +1,70 @@
+//! The host as its clients see it: the one command that concerns the program itself is taken out.
+//!
+//! `shutdown` is acknowledged and told to whoever runs the host; everything else goes on to it.
+
+use estelle_host::Host;
+use estelle_host::ipc::{Desk, Done, Refusal};
+use estelle_host::mailbox::{Enlisted, Mailbox};
+use estelle_proto::ipc::{SessionStatus, Subscribe};
+use estelle_proto::{ApiError, ConversationId, HostToPylon, PylonToHost};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tokio::sync::mpsc;
+
+/// How the host is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    /// The runs live on.
+    Leave,
+    /// The runs are ended first; clients are told this reason.
+    Stop(&'static str),
+}
+
+/// The host behind its door.
+pub(super) struct Door {
+    host: Host,
+    wishes: mpsc::Sender<Wish>,
+}
+
+impl Door {
+    pub(super) fn new(host: Host) -> (Self, mpsc::Receiver<Wish>) {
+        // One wish is enough to end.
+        let (wishes, receiver) = mpsc::channel(1);
+        (Self { host, wishes }, receiver)
+    }
+}
+
+impl Desk for Door {
+    async fn submit(&self, command: PylonToHost) -> BoxFuture<'static, Result<Done, Refusal>> {
+        if let PylonToHost::Shutdown(shutdown) = &command {
+            let wish = match shutdown.stop_runs {
+                Some(true) => Wish::Stop("SIGTERM"),
+                Some(false) | None => Wish::Leave,
+            };
+            // If there is no room the end is near already.
+            let _ = self.wishes.try_send(wish);
+            return std::future::ready(Ok(Done::default())).boxed();
+        }
+        self.host.submit(command).await
+    }
+
+    async fn status(&self, which: Option<ConversationId>) -> Result<Vec<SessionStatus>, ApiError> {
+        self.host.status(which).await
+    }
+
+    async fn open_decisions(&self) -> Vec<HostToPylon> {
+        self.host.open_decisions().await
+    }
+
+    async fn subscribe(&self, request: Subscribe, mailbox: Mailbox) -> Result<(), ApiError> {
+        self.host.subscribe(request, mailbox).await
+    }
+
+    async fn unsubscribe(&self, id: &ConversationId, mailbox: &Mailbox) {
+        self.host.unsubscribe(id, mailbox).await;
+    }
+
+    fn enlist(&self, mailbox: Mailbox) -> Enlisted {
+        self.host.enlist(mailbox)
+    }
+}
