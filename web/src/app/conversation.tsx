@@ -9,10 +9,10 @@ import { TranscriptList } from "@/features/transcript/list";
 import { find } from "@/model/fleet";
 import { openConversation } from "@/store/acts";
 import { useApp } from "@/store/app";
+import { usePlace } from "@/store/place";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { EmptyState, Skeleton } from "@/ui/states";
-import { usePlace } from "./use-place";
 
 export function Conversation({ id }: { id: string }) {
   const text = useText();

@@ -4,7 +4,7 @@
  * Windows that belong to no view (commands, keys, new conversation) are opened from here.
  */
 import { Keyboard, Plus, Search, Settings as SettingsIcon } from "lucide-react";
-import { lazy, Suspense, useCallback, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { Inbox } from "@/features/decisions/inbox";
 import { Sidebar } from "@/features/fleet/sidebar";
@@ -23,12 +23,19 @@ import { Notices } from "./notices";
 import { useStarState } from "./star-state";
 import { Work } from "./work";
 
-const SettingsScreen = lazy(() =>
-  import("@/features/settings/settings").then((file) => ({ default: file.SettingsScreen })),
-);
-const Palette = lazy(() => import("./commands").then((file) => ({ default: file.Commands })));
-const Help = lazy(() => import("@/features/palette/help").then((file) => ({ default: file.Help })));
-const Create = lazy(() => import("@/features/create/create").then((file) => ({ default: file.Create })));
+const views = {
+  settings: () => import("@/features/settings/settings"),
+  palette: () => import("./commands"),
+  help: () => import("@/features/palette/help"),
+  create: () => import("@/features/create/create"),
+};
+const SettingsScreen = lazy(() => views.settings().then((file) => ({ default: file.SettingsScreen })));
+const Palette = lazy(() => views.palette().then((file) => ({ default: file.Commands })));
+const Help = lazy(() => views.help().then((file) => ({ default: file.Help })));
+const Create = lazy(() => views.create().then((file) => ({ default: file.Create })));
+
+/** The views above come a little after the first picture, so that their first use does not wait. */
+const PREFETCH_MS = 2_000;
 
 export type Window =
   | { type: "palette" }
@@ -48,6 +55,10 @@ export function Shell() {
     [],
   );
   useKeys({ currentId, open, go, setWindow });
+  useEffect(() => {
+    const timer = setTimeout(() => Object.values(views).map((view) => view().catch(() => undefined)), PREFETCH_MS);
+    return () => clearTimeout(timer);
+  }, []);
   return (
     <div className="flex h-full flex-col md:flex-row">
       <button

@@ -61,6 +61,8 @@ export interface ToolEntry extends Base {
   toolName: string;
   /** Absent when only the end of the call was seen. */
   input?: unknown;
+  /** History cuts long inputs without a mark; this one looks cut, and the machine has all of it. */
+  isShortened?: boolean;
   toolUseId?: string;
   end?: ToolEnd;
   answer?: ToolAnswer;

@@ -4,7 +4,16 @@
  * The newest page either continues what we have, or replaces it; an older page goes before it. No row shows twice.
  */
 import type { HistoryMessage, HistoryResult } from "@/gen";
-import { append, changeTool, changeToolAnywhere, type Entries, type Entry, NO_ENTRIES, prepend } from "./entries";
+import {
+  append,
+  changeTool,
+  changeToolAnywhere,
+  type Entries,
+  type Entry,
+  NO_ENTRIES,
+  prepend,
+  type ToolAnswer,
+} from "./entries";
 import type { Transcript } from "./transcript";
 
 /** The answer to selecting a conversation: the newest page, and how the conversation stands. */
@@ -19,7 +28,6 @@ export function openWith(transcript: Transcript, page: HistoryResult, now: numbe
     activity: status === "idle" ? undefined : transcript.activity,
     workSince: status === "idle" ? undefined : (page.workStartTime ?? transcript.workSince ?? now),
     expectsSnapshot: true,
-    readAt: now,
     total: page.totalCount,
     epoch: page.epoch,
   };
@@ -77,6 +85,7 @@ function addRow(entries: Entries, row: HistoryMessage, index = 0): Entries {
     }
     case "tool_start": {
       const { toolName, toolInput: input, toolUseId } = row;
+      const isShortened = looksCut(input) || undefined;
       return append(entries, row.parentToolUseId, {
         ...stamp,
         key: toolKey(row, key),
@@ -84,6 +93,7 @@ function addRow(entries: Entries, row: HistoryMessage, index = 0): Entries {
         toolName,
         input,
         toolUseId,
+        isShortened,
       });
     }
     case "tool_complete": {
@@ -106,16 +116,11 @@ function addRow(entries: Entries, row: HistoryMessage, index = 0): Entries {
     case "claudeAborted":
       return append(entries, undefined, { ...stamp, kind: "aborted", reason: row.reason });
     case "user_response": {
-      const answer = { content: row.content, deviceId: row.deviceId, at: row.timestamp };
+      const answer = { ...answerOf(row.content), deviceId: row.deviceId, at: row.timestamp };
       return changeToolAnywhere(entries, row.toolUseId, (tool) => ({ ...tool, answer })) ?? entries;
     }
     case "system":
-      return append(entries, undefined, {
-        ...stamp,
-        kind: "remark",
-        subtype: row.subtype ?? "text",
-        text: row.content,
-      });
+      return append(entries, undefined, { ...stamp, kind: "remark", ...remarkOf(row.subtype ?? "text", row.content) });
     default:
       return unknown(entries, row);
   }
@@ -123,6 +128,51 @@ function addRow(entries: Entries, row: HistoryMessage, index = 0): Entries {
 
 function unknown(entries: Entries, _row: never): Entries {
   return entries;
+}
+
+/** Where history ends a long string, and where it ends a whole input, in characters. */
+const CUT_STRING = 300;
+const CUT_ALL = 1_900;
+
+function looksCut(input: unknown): boolean {
+  let all = 0;
+  const visit = (value: unknown): boolean => {
+    if (typeof value === "string") {
+      const length = [...value].length;
+      all += length;
+      return length === CUT_STRING;
+    }
+    return typeof value === "object" && value !== null && Object.values(value).some(visit);
+  };
+  return visit(input) || all >= CUT_ALL;
+}
+
+/** History tells an answer in words; those that have a meaning of their own get it back. */
+function answerOf(content: string): ToolAnswer {
+  if (content === "allowed") return { decision: "allow" };
+  if (content === "denied") return { decision: "deny" };
+  if (content.startsWith("allowed, with all")) return { decision: "allowAll" };
+  return content === "answered" ? {} : { content };
+}
+
+/** The same for remarks, so that they can be shown in the reader's language. */
+function remarkOf(subtype: string, content: string): { subtype: string; text: string } {
+  switch (subtype) {
+    case "divider":
+      return { subtype: content.includes("could not be resumed") ? "divider_lost" : "divider", text: "" };
+    case "resume":
+      return { subtype: "resumed_fresh", text: "" };
+    case "damage": {
+      const [, from, to] = /bytes (\d+) to (\d+)/.exec(content) ?? [];
+      return { subtype, text: from && to ? `${from}–${to}` : content };
+    }
+    case "task": {
+      const [, status, summary] = /^background task (\w+): (.*)$/s.exec(content) ?? [];
+      return status && summary ? { subtype: `task_${status}`, text: summary } : { subtype: "text", text: content };
+    }
+    default:
+      return { subtype, text: content };
+  }
 }
 
 function toolKey(row: { toolUseId?: string }, key: string): string {

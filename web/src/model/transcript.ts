@@ -50,8 +50,8 @@ export interface Transcript {
   total: number;
   /** The next text of a state update is a snapshot: we came in the middle. */
   expectsSnapshot: boolean;
-  /** When the conversation was last read from the Pylon. */
-  readAt?: number;
+  /** A block of text whose beginning was missed; its complete text repairs it, reading again does not. */
+  missed?: string;
 }
 
 export const EMPTY: Transcript = {
@@ -95,8 +95,13 @@ function gap(transcript: Transcript): Folded {
 
 function onText(transcript: Transcript, delta: TextDelta): Transcript | null {
   const placed = place(transcript.open, delta);
-  if (placed.type === "gap") return null;
+  if (placed.type === "gap") return transcript.missed === blockOf(delta) ? transcript : null;
   return placed.type === "ignored" ? transcript : { ...transcript, open: placed.open, expectsSnapshot: false };
+}
+
+/** Names the block that a piece belongs to. */
+export function blockOf(delta: TextDelta): string {
+  return `${delta.parentToolUseId ?? ""}/${delta.generation}/${delta.block}`;
 }
 
 function apply(transcript: Transcript, event: Exclude<ClaudeEvent, { type: "text" }>, stamp: Stamp): Transcript {
@@ -113,7 +118,7 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, { type: "text
       return onStateUpdate(transcript, event, stamp.at);
     case "textComplete": {
       const parent = event.parentToolUseId;
-      const written = { ...transcript, open: complete(transcript.open, parent) };
+      const written = { ...transcript, open: complete(transcript.open, parent), missed: undefined };
       return added(written, parent, { ...stamp, kind: "text", text: event.text });
     }
     case "toolInfo": {
@@ -124,9 +129,18 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, { type: "text
     case "toolComplete":
       return onToolComplete(transcript, event, stamp);
     case "decisionAnswered": {
-      const { state, decision, deviceId, answeredAt } = event;
-      const answer = { state, decision, deviceId, at: answeredAt };
-      const entries = changeToolAnywhere(transcript.entries, event.toolUseId, (tool) => ({ ...tool, answer }));
+      const { state, decision, deviceId, answeredAt: at } = event;
+      // Later steps of the same decision say only how far it is; who answered stays.
+      const answered = (tool: ToolEntry): ToolEntry => ({
+        ...tool,
+        answer: {
+          state,
+          decision: decision ?? tool.answer?.decision,
+          deviceId: deviceId ?? tool.answer?.deviceId,
+          at: tool.answer?.at ?? at,
+        },
+      });
+      const entries = changeToolAnywhere(transcript.entries, event.toolUseId, answered);
       return entries ? { ...transcript, entries } : transcript;
     }
     case "state":

@@ -178,10 +178,10 @@ describe("the world", () => {
     expect(onOffline({ ...EMPTY_WORLD, outbox: [outgoing] }).outbox[0]?.state).toBe("waiting");
   });
 
-  it("does not ask again and again for text that was under way when it came", () => {
-    const page: Frame = {
-      type: "history_result",
-      payload: {
+  const page = (more: object): Frame => ({
+    type: "history_result",
+    payload: {
+      ...{
         deviceId: 1,
         workspaceId: "ws",
         conversationId: "a",
@@ -189,20 +189,49 @@ describe("the world", () => {
         offset: 0,
         totalCount: 0,
         hasMore: false,
-        success: true,
-        epoch: 1,
-        headSeq: 5,
-        currentStatus: "working",
       },
-    };
-    const piece: Frame = {
+      ...{ success: true, epoch: 1, headSeq: 5, currentStatus: "working" as const },
+      ...more,
+    },
+  });
+
+  it("reads a conversation once, not at every piece, when it came in the middle of a text", () => {
+    const piece = (at: number): Frame => ({
       type: "claude_event",
       payload: {
         workspaceId: "ws",
         conversationId: "a",
-        event: { type: "text", content: "x", generation: 1, block: 0, at: 40 },
+        event: { type: "text", content: "x", generation: 1, block: 0, at },
       },
+    });
+    const start = view(EMPTY_WORLD, "a").world;
+    expect(play([page({}), piece(40), page({}), piece(41), piece(42)], start).asks).toEqual(["select"]);
+  });
+
+  it("does not take an older page that comes late for the newest one", () => {
+    const row = (seq: number) => ({
+      type: "text" as const,
+      role: "user" as const,
+      content: `${seq}`,
+      timestamp: seq,
+      seq,
+    });
+    const start = play([page({ messages: [row(5)], hasMore: true })], view(EMPTY_WORLD, "a").world).world;
+    const again = view(start, "a").world;
+    const { world } = play([page({ messages: [row(4)], requestId: "r1", headSeq: 5 })], again);
+    expect(world.transcripts.a?.load).toBe("loading");
+    expect(world.transcripts.a?.entries.top.map((entry) => entry.seq)).toEqual([4, 5]);
+  });
+
+  it("begins anew when the conversation was cleared", () => {
+    const row = { type: "text", role: "user", content: "old", timestamp: 1, seq: 5 };
+    const start = play([page({ messages: [row] })], view(EMPTY_WORLD, "a").world).world;
+    const cleared: Frame = {
+      type: "claude_control_result",
+      payload: { deviceId: 1, conversationId: "a", action: "clear", success: true },
     };
-    expect(play([page, piece, piece], view(EMPTY_WORLD, "a").world).asks).toEqual([]);
+    const { world, asks } = play([cleared], start);
+    expect(asks).toEqual(["select"]);
+    expect(world.transcripts.a?.entries.top).toEqual([]);
   });
 });

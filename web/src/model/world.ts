@@ -18,7 +18,7 @@ import { changeDecision, type Decisions, foldDecisions, forgetConversation, with
 import { allOffline, changeConversation, type Fleet, find, onDevices, onList, onPylonStatus, onStatus } from "./fleet";
 import { extendBack, openWith } from "./history";
 import { afterLoss, changeOutgoing, dropOutgoing, type Outbox } from "./outbox";
-import { EMPTY, fold, type Transcript } from "./transcript";
+import { blockOf, EMPTY, fold, type Transcript } from "./transcript";
 
 export interface World {
   me: Device | null;
@@ -65,8 +65,6 @@ export type Frame = (PylonToApp | RelayToDevice) & { from?: Sender };
 /** Most transcripts kept; the oldest unseen one goes. */
 const KEPT_TRANSCRIPTS = 8;
 const KEPT_NOTICES = 3;
-/** A missed piece of passing text is no reason to read a conversation again so soon. */
-const REREAD_MS = 3_000;
 
 export function onFrame(world: World, frame: Frame, now: number): Turned {
   switch (frame.type) {
@@ -105,6 +103,11 @@ export function onFrame(world: World, frame: Frame, now: number): Turned {
         ...world,
         decisions: changeDecision(world.decisions, toolUseId, { sent: false, error: error ?? "" }),
       });
+    }
+    case "claude_control_result": {
+      const { action, success, conversationId } = frame.payload;
+      if (action !== "clear" || !success || conversationId !== world.viewing) return same(world);
+      return selecting(withTranscript(world, conversationId, EMPTY), conversationId);
     }
     case "claude_set_permission_mode_result": {
       const { conversationId, mode, success } = frame.payload;
@@ -197,7 +200,9 @@ function onWorkspaces(world: World, fleet: Fleet): World {
 function onHistory(world: World, page: HistoryResult, now: number): Turned {
   const id = page.conversationId;
   const known = world.transcripts[id] ?? EMPTY;
-  if (known.load !== "loading" || page.offset > 0) return same(withTranscript(world, id, extendBack(known, page)));
+  // Older pages are asked for by name; the answer to selecting a conversation has none.
+  if (page.requestId !== undefined || known.load !== "loading")
+    return same(withTranscript(world, id, extendBack(known, page)));
   const transcript = openWith(known, page, now);
   const shown = new Set(
     transcript.entries.top.map((entry) => (entry.kind === "user" ? entry.clientMessageId : undefined)),
@@ -238,10 +243,8 @@ function onEvent(world: World, message: ClaudeEventMessage, deviceId: number | u
   if (transcript.load === "loading") return same({ ...told, early: [...told.early, message] });
   const folded = fold(transcript, message, now);
   if (folded.outcome === "gap") {
-    // Text that was under way when we came is repaired by its complete text; asking again at every piece helps nobody.
-    const isFresh = now - (transcript.readAt ?? 0) < REREAD_MS;
-    if (message.seq === undefined && isFresh) return same(told);
-    const again = { ...transcript, load: "loading" as const };
+    const missed = event.type === "text" ? blockOf(event) : transcript.missed;
+    const again = { ...transcript, load: "loading" as const, missed };
     const waiting = withTranscript(
       { ...told, early: message.seq === undefined ? [] : [message] },
       conversationId,

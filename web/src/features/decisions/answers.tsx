@@ -67,7 +67,11 @@ export function Answers({ decision }: { decision: Decision }) {
           {yes}
         </Button>
         {decision.kind !== "trust" && (
-          <Button kind="quiet" className="px-2! text-[13px]! sm:order-1 sm:px-3!" onClick={() => setDenying(true)}>
+          <Button
+            kind="quiet"
+            className={`px-2! text-[13px]! sm:order-1 sm:px-3! ${decision.kind === "permission" ? "" : "col-span-2"}`}
+            onClick={() => setDenying(true)}
+          >
             {decision.kind === "plan" ? text.decision.rejectWithReason : text.decision.denyWithReason}
           </Button>
         )}

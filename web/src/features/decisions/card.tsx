@@ -7,7 +7,9 @@ import { findTool } from "@/model/entries";
 import { toolView } from "@/model/tools";
 import { useApp } from "@/store/app";
 import { useNow } from "@/store/clock";
+import { usePlace } from "@/store/place";
 import { useFormats, useText } from "@/store/text";
+import { useWholeInput } from "@/store/whole-input";
 import { toolLabel } from "@/ui/label";
 import { hasHidden, Plain } from "@/ui/plain";
 import { ToolIcon } from "@/ui/tool-icon";
@@ -108,9 +110,11 @@ function Where({ decision }: { decision: Decision }) {
 function useInput(decision: Decision): unknown {
   const called = useApp((app) => {
     const entries = app.world.transcripts[decision.conversationId]?.entries;
-    return entries ? findTool(entries, decision.toolUseId)?.input : undefined;
+    return entries ? findTool(entries, decision.toolUseId) : undefined;
   });
+  const place = usePlace(decision.conversationId);
   const isEmpty =
-    typeof decision.input === "object" && decision.input !== null && Object.keys(decision.input).length === 0;
-  return decision.input === undefined || isEmpty ? (called ?? decision.input) : decision.input;
+    typeof decision.input !== "object" || decision.input === null || Object.keys(decision.input).length === 0;
+  const whole = useWholeInput(place, isEmpty ? called : undefined);
+  return isEmpty ? (whole ?? called?.input ?? decision.input) : decision.input;
 }

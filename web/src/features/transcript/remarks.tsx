@@ -72,7 +72,6 @@ export function RemarkRow({ entry }: { entry: RemarkEntry }) {
     case "damage":
       return <Line icon={<CircleAlert size={14} className="text-amber" />}>{text.talk.damage(entry.text)}</Line>;
     case "resumed":
-    case "resume":
       return <Line icon={<Play size={14} />}>{text.talk.resumed}</Line>;
     case "resumed_fresh":
       return <Line icon={<Scissors size={14} className="text-amber" />}>{text.talk.resumedFresh}</Line>;

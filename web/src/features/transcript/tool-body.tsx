@@ -11,22 +11,26 @@ import { Plain } from "@/ui/plain";
 import { Command, JsonView, Todo, Whole } from "@/ui/tool-input";
 import { ToolOutput } from "./tool-output";
 
-export function ToolBody({ tool, view, place }: { tool: ToolEntry; view: ToolView; place: Place }) {
+export interface ToolBodyProps {
+  tool: ToolEntry;
+  view: ToolView;
+  place: Place;
+  /** What a sub-agent said and did, between what it was asked and what it answered. */
+  children?: ReactNode;
+}
+
+export function ToolBody({ tool, view, place, children }: ToolBodyProps) {
   const text = useText();
-  if (tool.input === undefined) {
-    return (
-      <>
-        <p className="text-[13px] text-faint">{text.tool.startUnseen}</p>
-        <ToolOutput tool={tool} place={place} />
-      </>
-    );
-  }
+  const isQuiet = view.type === "edit" || view.type === "write";
   return (
     <>
-      <Given view={view} />
-      {view.type !== "todo" && (
-        <ToolOutput tool={tool} place={place} isQuiet={view.type === "edit" || view.type === "write"} />
+      {tool.input === undefined ? (
+        <p className="text-[13px] text-faint">{text.tool.startUnseen}</p>
+      ) : (
+        <Given view={view} />
       )}
+      {children}
+      {view.type !== "todo" && <ToolOutput tool={tool} place={place} isQuiet={isQuiet} />}
     </>
   );
 }

@@ -7,6 +7,7 @@ import type { Place } from "@/model/fleet";
 import { toolTarget, toolView } from "@/model/tools";
 import { useApp } from "@/store/app";
 import { useFormats, useText } from "@/store/text";
+import { useWholeInput } from "@/store/whole-input";
 import { toolLabel } from "@/ui/label";
 import { Plain } from "@/ui/plain";
 import { ToolIcon } from "@/ui/tool-icon";
@@ -22,9 +23,11 @@ export interface ToolCardProps {
 
 export const ToolCard = memo(function ToolCard({ tool, place, renderEntry }: ToolCardProps) {
   const text = useText();
-  const view = useMemo(() => toolView(tool.toolName, tool.input), [tool.toolName, tool.input]);
+  const [isOpen, setOpen] = useState(tool.toolName === "TodoWrite");
+  const whole = useWholeInput(place, isOpen ? tool : undefined);
+  const input = whole ?? tool.input;
+  const view = useMemo(() => toolView(tool.toolName, input), [tool.toolName, input]);
   const below = useBelow(place, tool.toolUseId);
-  const [isOpen, setOpen] = useState(view.type === "todo");
   const isRunning = !tool.end;
   const last = below?.findLast((entry) => entry.kind === "tool") as ToolEntry | undefined;
   return (
@@ -57,12 +60,13 @@ export const ToolCard = memo(function ToolCard({ tool, place, renderEntry }: Too
       {isOpen && (
         <div className="flex flex-col gap-3 border-t border-line p-3">
           <AnswerWords tool={tool} />
-          <ToolBody tool={tool} view={view} place={place} />
-          {below && below.length > 0 && (
-            <div className="flex flex-col gap-2 border-l-2 border-line pl-3">
-              {below.map((entry) => renderEntry(entry, place))}
-            </div>
-          )}
+          <ToolBody tool={tool} view={view} place={place}>
+            {below && below.length > 0 && (
+              <div className="flex flex-col gap-2 border-l-2 border-line pl-3">
+                {below.map((entry) => renderEntry(entry, place))}
+              </div>
+            )}
+          </ToolBody>
         </div>
       )}
     </div>

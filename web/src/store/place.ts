@@ -1,7 +1,7 @@
 /** Where a conversation is; the same object for as long as nothing about it changed. */
 import { useShallow } from "zustand/react/shallow";
 import { find, type Place } from "@/model/fleet";
-import { useApp } from "@/store/app";
+import { useApp } from "./app";
 
 export function usePlace(conversationId: string): Place | undefined {
   const parts = useApp(

@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { toolTarget, toolView } from "./tools";
+
+describe("what a call is about", () => {
+  it("reads the inputs of the known tools", () => {
+    expect(toolView("Bash", { command: "make", run_in_background: true })).toMatchObject({
+      command: "make",
+      isBackground: true,
+    });
+    expect(toolView("Edit", { file_path: "a", old_string: "x\ny", new_string: "x\nz" })).toMatchObject({
+      path: "a",
+      added: 1,
+      removed: 1,
+    });
+    expect(toolView("Read", { file_path: "a", offset: 10, limit: 5 })).toEqual({
+      type: "read",
+      path: "a",
+      range: "10–14",
+    });
+    expect(toolView("mcp__linear__create_issue", {})).toMatchObject({
+      type: "mcp",
+      server: "linear",
+      tool: "create_issue",
+    });
+    const todo = toolView("TodoWrite", {
+      todos: [
+        { content: "a", status: "completed" },
+        { content: "b", status: "in_progress" },
+      ],
+    });
+    expect(todo).toMatchObject({ type: "todo", done: 1 });
+    expect(toolTarget(todo)).toBe("b");
+  });
+
+  it("sums the parts of an edit with several", () => {
+    const edits = [
+      { old_string: "a", new_string: "b" },
+      { old_string: "", new_string: "c\nd", replace_all: true },
+    ];
+    expect(toolView("MultiEdit", { file_path: "f", edits })).toMatchObject({
+      added: 3,
+      removed: 1,
+      parts: [{ replacesAll: false }, { replacesAll: true }],
+    });
+  });
+
+  it("shows what does not fit as it is, whatever it is", () => {
+    for (const input of [undefined, null, 7, "text", [], {}, { command: 7 }, { file_path: {}, old_string: [] }]) {
+      for (const name of ["Bash", "Edit", "Write", "Read", "Grep", "WebFetch", "WebSearch", "Task", "NotebookEdit"]) {
+        expect(toolView(name, input).type).toBe("other");
+      }
+    }
+  });
+});
