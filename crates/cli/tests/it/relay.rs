@@ -12,6 +12,16 @@ fn relay(registry: &Path) -> Command {
 }
 
 #[test]
+fn a_registry_may_stand_in_the_present_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = relay(Path::new("relay.json"));
+    let add = ["add-device", "--name", "Phone"];
+    let added = command.args(add).current_dir(folder.path()).output();
+    assert!(added.unwrap().status.success());
+    assert!(folder.path().join("relay.json").is_file());
+}
+
+#[test]
 fn a_relay_serves_and_stops_and_owns_its_registry() {
     let folder = tempfile::tempdir().unwrap();
     let registry = folder.path().join("data/relay.json");

@@ -29,7 +29,7 @@ const REVOKED: &str = ".revoked";
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The file or its lock could not be used.
-    #[error("use {path}: {source}")]
+    #[error("use {path}")]
     Io {
         /// The file.
         path: PathBuf,
@@ -43,7 +43,7 @@ pub enum OpenError {
         path: PathBuf,
     },
     /// It is not a registry.
-    #[error("read {path}: {source}")]
+    #[error("read {path}")]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -64,10 +64,10 @@ pub enum OpenError {
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
     /// It has no JSON form.
-    #[error("write the registry as JSON: {0}")]
+    #[error("write the registry as JSON")]
     Encode(#[from] serde_json::Error),
     /// The disk refused.
-    #[error("write the registry: {0}")]
+    #[error("write the registry")]
     Io(#[from] io::Error),
 }
 
@@ -109,7 +109,10 @@ impl RegistryFile {
 
 /// Puts a file in place of another, or leaves the other as it is.
 fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
     let fresh = beside(path, ".new");
     let mut file = OpenOptions::new()
         .write(true)

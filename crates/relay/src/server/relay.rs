@@ -32,7 +32,7 @@ const FAREWELL: Duration = Duration::from_secs(3);
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// The address cannot be used.
-    #[error("listen on {address}: {source}")]
+    #[error("listen on {address}")]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -40,7 +40,7 @@ pub enum BindError {
         source: io::Error,
     },
     /// Certificate or key cannot be used.
-    #[error("speak TLS: {0}")]
+    #[error("speak TLS")]
     Tls(#[source] TlsError),
     /// The registry cannot be written.
     #[error(transparent)]

@@ -46,7 +46,8 @@ pub(super) fn saver(
                 Ok(Ok(())) => job.then,
                 Ok(Err(error)) => {
                     metrics.save_failures_total.one();
-                    error!(%error, "the registry was not written");
+                    let error: &dyn std::error::Error = &error;
+                    error!(error, "the registry was not written");
                     job.otherwise
                 }
                 Err(error) => {

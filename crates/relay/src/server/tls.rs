@@ -14,7 +14,7 @@ use crate::config::TlsFiles;
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     /// A file holds no certificate or key.
-    #[error("read {path}: {source}")]
+    #[error("read {path}")]
     Pem {
         /// The file.
         path: PathBuf,
@@ -22,7 +22,7 @@ pub enum TlsError {
         source: rustls_pki_types::pem::Error,
     },
     /// Certificate and key do not fit.
-    #[error("use the certificate: {0}")]
+    #[error("use the certificate")]
     Unusable(#[from] rustls::Error),
 }
 

@@ -301,5 +301,6 @@ async fn files_that_make_no_certificate_keep_the_relay_from_starting() {
     let error = estelle_relay::Relay::bind(config, registry)
         .await
         .unwrap_err();
-    assert!(error.to_string().contains("cert.pem"), "{error}");
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.contains("cert.pem"), "{cause}");
 }
