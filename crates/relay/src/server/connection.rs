@@ -67,24 +67,23 @@ impl From<Stopped> for End {
 }
 
 /// Serves a connection to its end.
-pub(super) async fn run<S>(shell: Arc<Shell>, arrival: Arrival<S>)
+///
+/// Not an `async fn`, so that the task holds the connection once: its size is what an idle connection costs.
+pub(super) fn run<S>(shell: Arc<Shell>, arrival: Arrival<S>) -> impl Future<Output = ()> + Send
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let conn = ConnId(shell.connections.fetch_add(1, Ordering::Relaxed));
+    debug!(conn = conn.0, address = %arrival.address, "opened");
     let (outbox, deliveries, gauge) = outbox(shell.limits.queue_bytes);
-    let opened = ToHub::Opened {
+    let opened = Box::new(ToHub::Opened {
         conn,
         address: Some(arrival.address.to_canonical().to_string()),
         outbox,
-    };
-    if shell.hub.tell(opened).await.is_err() {
-        return;
-    }
-    debug!(conn = conn.0, address = %arrival.address, "opened");
-    let hub = shell.hub.clone();
+    });
     let (reader, writer) = tokio::io::split(arrival.io);
-    let connection = Connection {
+    let permit = arrival.pass.permit;
+    let mut connection = Connection {
         conn,
         shell,
         reader,
@@ -93,11 +92,16 @@ where
         gauge,
         line: Line::new(&arrival.early, arrival.pass.seat),
     };
-    let end = connection.serve().await;
-    debug!(conn = conn.0, ?end, "closed");
-    // If the hub is gone, there is nobody to tell.
-    let _ = hub.tell(ToHub::Closed(conn)).await;
-    drop(arrival.pass.permit);
+    async move {
+        if connection.shell.hub.tell(*opened).await.is_err() {
+            return;
+        }
+        let end = connection.serve().await;
+        debug!(conn = conn.0, ?end, "closed");
+        // If the hub is gone, there is nobody to tell.
+        let _ = connection.shell.hub.tell(ToHub::Closed(conn)).await;
+        drop(permit);
+    }
 }
 
 /// What happens to a connection.
@@ -122,7 +126,7 @@ struct Connection<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    async fn serve(mut self) -> End {
+    async fn serve(&mut self) -> End {
         if let Err(end) = self.listen().await {
             return end;
         }
@@ -368,7 +372,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn part(&mut self) -> End {
         let parting = async {
             self.writer.shutdown().await?;
-            let mut ignored = [0; 1024];
+            // On the heap: the task of every connection would be larger by it.
+            let mut ignored = vec![0; 1024];
             while self.reader.read(&mut ignored).await? > 0 {}
             io::Result::Ok(())
         };
@@ -417,5 +422,21 @@ fn parting_words(why: Why) -> (u16, &'static str) {
         Why::Revoked => (4001, "revoked"),
         Why::Replaced => (4002, "replaced"),
         Why::Restarting => (1012, "the relay restarts"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The size of what `run` returns, without running it.
+    fn size<S, F>(_: fn(Arc<Shell>, Arrival<S>) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn an_idle_connection_is_small() {
+        let size = size(run::<tokio::net::TcpStream>);
+        assert!(size <= 2500, "the task of a connection has {size} bytes");
     }
 }

@@ -135,7 +135,9 @@ where
             address,
             pass,
         };
-        connection::run(shell, arrival).await;
+        // A task of its own: this one is larger than what a connection needs for the rest of its life.
+        let tasks = shell.tasks.clone();
+        tasks.spawn(connection::run(shell, arrival));
     });
     let mut page = plain(StatusCode::SWITCHING_PROTOCOLS, "");
     let headers = page.headers_mut();
