@@ -8,12 +8,18 @@
 //! The ledger decides and gives [`Fact`]s; the shell makes them durable and then applies them. Only [`Ledger::apply`]
 //! changes anything, so a ledger made from the log equals the one that wrote it. Asking twice for the same thing gives
 //! no second fact: a journal can be read again.
+//!
+//! A conversation can make a hundred thousand calls. Of decisions that are over only the newest are kept, without their
+//! lines, so that a late answer still learns who was first.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use estelle_proto::decisions::{DecisionKind, DecisionState};
 use estelle_proto::{DeviceId, Generation, Timestamp, ToolUseId};
 use serde::{Deserialize, Serialize};
+
+/// So many decisions that are over are kept; whoever answers an older one is told that there is none.
+const KEPT: usize = 1_000;
 
 /// Names one decision: a call within the generation that made it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -74,8 +80,8 @@ pub enum Fact {
 /// Why an answer was not taken. Nothing changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RefuseAnswer {
-    /// There never was such a decision.
-    #[error("there is no such decision in this conversation")]
+    /// There never was such a decision, or it was over long ago.
+    #[error("there is no such decision in this conversation, or it was over long ago")]
     Unknown,
     /// Somebody was first.
     #[error("this was already answered")]
@@ -98,7 +104,7 @@ pub enum RefuseAnswer {
 pub struct Decision {
     /// What was asked.
     pub asked: Asked,
-    /// The answer, once there is one.
+    /// The answer, once there is one; its line is empty when the decision is over.
     pub answer: Option<Answered>,
     phase: Phase,
     /// Its place among all decisions.
@@ -126,15 +132,22 @@ impl Decision {
         }
     }
 
-    fn is_over(&self) -> bool {
+    /// Whether nothing more can happen to it.
+    pub fn is_over(&self) -> bool {
         self.phase >= Phase::Settled
     }
 }
 
-/// All decisions of a conversation.
+/// The decisions of a conversation: those that are not over, and the newest of the others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ledger {
     decisions: BTreeMap<DecisionKey, Decision>,
+    /// Those that are not over, in the order they were asked.
+    live: BTreeMap<u64, DecisionKey>,
+    /// Those that are over, in the order they ended.
+    over: VecDeque<DecisionKey>,
+    /// What the CLI's ids of requests stand for.
+    requests: BTreeMap<(Generation, String), DecisionKey>,
     next: u64,
 }
 
@@ -174,9 +187,10 @@ impl Ledger {
 
     /// The process of a generation is really gone: what it still asked is void.
     pub fn process_gone(&self, generation: Generation) -> Vec<Fact> {
-        self.of(generation)
-            .filter(|decision| !decision.is_over())
-            .map(|decision| Fact::Voided(decision.asked.key.clone()))
+        self.live
+            .values()
+            .filter(|key| key.generation == generation)
+            .map(|key| Fact::Voided(key.clone()))
             .collect()
     }
 }
@@ -190,24 +204,16 @@ impl Ledger {
 
     /// What waits for a person, in the order it was asked.
     pub fn open(&self) -> Vec<&Decision> {
-        let mut open: Vec<_> = self
-            .decisions
-            .values()
+        self.live()
             .filter(|decision| decision.phase == Phase::Open)
-            .collect();
-        open.sort_by_key(|decision| decision.order);
-        open
+            .collect()
     }
 
     /// Answers that the CLI of this generation may not have yet, to be sent again.
     pub fn undelivered(&self, generation: Generation) -> Vec<&Answered> {
-        let mut answers: Vec<_> = self
-            .of(generation)
+        self.live()
+            .filter(|decision| decision.asked.key.generation == generation)
             .filter(|decision| decision.phase == Phase::Answered)
-            .collect();
-        answers.sort_by_key(|decision| decision.order);
-        answers
-            .into_iter()
             .filter_map(|decision| decision.answer.as_ref())
             .collect()
     }
@@ -238,26 +244,14 @@ impl Ledger {
         }
     }
 
-    /// Whether the CLI made this request.
-    pub fn is_asked(&self, generation: Generation, request_id: &str) -> bool {
-        self.asked_as(generation, request_id).is_some()
+    /// The decision that a request of the CLI asked for.
+    pub fn asked_as(&self, generation: Generation, request_id: &str) -> Option<&Decision> {
+        let key = self.requests.get(&(generation, request_id.to_owned()))?;
+        self.decisions.get(key)
     }
 
-    /// The line that was given in answer to a request of the CLI.
-    pub fn answer_to(&self, generation: Generation, request_id: &str) -> Option<&str> {
-        let decision = self.asked_as(generation, request_id)?;
-        decision.answer.as_ref().map(|answer| answer.line.as_str())
-    }
-
-    fn of(&self, generation: Generation) -> impl Iterator<Item = &Decision> {
-        self.decisions
-            .values()
-            .filter(move |decision| decision.asked.key.generation == generation)
-    }
-
-    fn asked_as(&self, generation: Generation, request_id: &str) -> Option<&Decision> {
-        self.of(generation)
-            .find(|decision| decision.asked.request_id == request_id)
+    fn live(&self) -> impl Iterator<Item = &Decision> {
+        self.live.values().filter_map(|key| self.decisions.get(key))
     }
 }
 
@@ -291,14 +285,23 @@ impl Ledger {
     }
 
     fn open_one(&mut self, asked: Asked) {
+        let key = asked.key.clone();
+        if self.decisions.contains_key(&key) {
+            return;
+        }
         let order = self.next;
         self.next += 1;
-        self.decisions.entry(asked.key.clone()).or_insert(Decision {
+        self.live.insert(order, key.clone());
+        self.requests
+            .entry((key.generation, asked.request_id.clone()))
+            .or_insert_with(|| key.clone());
+        let decision = Decision {
             asked,
             answer: None,
             phase: Phase::Open,
             order,
-        });
+        };
+        self.decisions.insert(key, decision);
     }
 
     fn at(&mut self, key: &DecisionKey, phase: Phase) -> Option<&mut Decision> {
@@ -308,12 +311,30 @@ impl Ledger {
     }
 
     fn finish(&mut self, key: &DecisionKey, phase: Phase) {
-        if let Some(decision) = self
-            .decisions
-            .get_mut(key)
-            .filter(|decision| !decision.is_over())
+        let decision = self.decisions.get_mut(key);
+        let Some(decision) = decision.filter(|decision| !decision.is_over()) else {
+            return;
+        };
+        decision.phase = phase;
+        if let Some(answer) = &mut decision.answer {
+            answer.line = String::new();
+        }
+        self.live.remove(&decision.order);
+        self.over.push_back(key.clone());
+        if self.over.len() > KEPT
+            && let Some(oldest) = self.over.pop_front()
         {
-            decision.phase = phase;
+            self.forget(&oldest);
+        }
+    }
+
+    fn forget(&mut self, key: &DecisionKey) {
+        let Some(decision) = self.decisions.remove(key) else {
+            return;
+        };
+        let request = (key.generation, decision.asked.request_id);
+        if self.requests.get(&request) == Some(key) {
+            self.requests.remove(&request);
         }
     }
 }

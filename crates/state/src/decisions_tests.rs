@@ -124,6 +124,68 @@ fn decisions_wait_in_the_order_they_were_asked() {
     assert_eq!(waiting, ["request-9", "request-3", "request-5"]);
 }
 
+#[test]
+fn a_long_conversation_keeps_only_its_newest_decisions() {
+    let mut ledger = Ledger::default();
+    ledger.apply(Fact::Opened(asked(1, 7)));
+    for call in 0..5_000u32 {
+        let id = format!("long_{call}");
+        let key = DecisionKey {
+            generation: Generation(1),
+            tool_use_id: ToolUseId::parse(&id).expect("an id"),
+        };
+        ledger.apply(Fact::Opened(Asked {
+            key: key.clone(),
+            request_id: id.clone(),
+            ..asked(1, 0)
+        }));
+        ledger.apply(Fact::Answered(Answered {
+            key: key.clone(),
+            ..answered(1, 0, Some(100))
+        }));
+        assert!(ledger.asked_as(Generation(1), &id).is_some());
+        ledger.apply(Fact::Settled(key));
+    }
+    assert_eq!(ledger.decisions.len(), KEPT + 1);
+    assert_eq!(ledger.requests.len(), KEPT + 1);
+    assert_eq!(ledger.open().len(), 1, "what is open is never forgotten");
+    let id = |call: u32| ToolUseId::parse(&format!("long_{call}")).expect("an id");
+    let newest = ledger.newest(&id(4_999)).expect("it is kept");
+    assert_eq!(
+        ledger.refusal(&newest),
+        RefuseAnswer::AlreadyAnswered {
+            by: Some(DeviceId(100)),
+            at: Some(Timestamp(2))
+        }
+    );
+    let kept = ledger.get(&newest).and_then(|kept| kept.answer.as_ref());
+    assert_eq!(
+        kept.map(|answer| answer.line.as_str()),
+        Some(""),
+        "nobody needs its line"
+    );
+    assert_eq!(ledger.newest(&id(0)), None);
+    assert_eq!(
+        ledger.refusal(&DecisionKey {
+            tool_use_id: id(0),
+            ..newest
+        }),
+        RefuseAnswer::Unknown
+    );
+}
+
+#[test]
+fn two_requests_under_one_id_do_not_lose_each_other() {
+    let twin = Asked {
+        request_id: "request-7".to_owned(),
+        ..asked(1, 8)
+    };
+    let mut ledger = Ledger::replay([Fact::Opened(asked(1, 7)), Fact::Opened(twin)]);
+    ledger.apply(Fact::Settled(key(1, 8)));
+    let found = ledger.asked_as(Generation(1), "request-7");
+    assert_eq!(found.map(|found| &found.asked.key), Some(&key(1, 7)));
+}
+
 /// Something the shell may ask of the ledger.
 #[derive(Debug, Clone)]
 enum Deed {

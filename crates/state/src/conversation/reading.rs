@@ -109,26 +109,25 @@ impl Conversation {
         if run.controls.contains_key(request_id) || run.replied.contains(request_id) {
             return None;
         }
+        let is_as_given = |line: &str| digest(line) == found;
+        let (was_asked, is_ours) =
+            if let Some(decision) = self.ledger.asked_as(generation, request_id) {
+                // Nothing comes of an answer to what is over, and its line is no longer known.
+                let answer = decision.answer.as_ref();
+                let is_ours =
+                    answer.is_some_and(|answer| decision.is_over() || is_as_given(&answer.line));
+                (true, is_ours)
+            } else if let Some(call) = run.calls.get(request_id) {
+                (true, call.answer.as_deref().is_some_and(is_as_given))
+            } else {
+                (false, run.refused.contains_key(request_id))
+            };
         let request_id = request_id.to_owned();
-        if let Some(line) = self.answer_line(generation, &request_id) {
-            return (digest(line) != found).then_some(Suspicion::Answer { request_id });
+        match (is_ours, was_asked) {
+            (true, _) => None,
+            (false, true) => Some(Suspicion::Answer { request_id }),
+            (false, false) => Some(Suspicion::Control { request_id }),
         }
-        let was_asked = self.ledger.is_asked(generation, &request_id);
-        Some(if was_asked || run.calls.contains_key(&request_id) {
-            Suspicion::Answer { request_id }
-        } else {
-            Suspicion::Control { request_id }
-        })
-    }
-
-    /// The line that we gave in answer to a request, whatever it was.
-    fn answer_line(&self, generation: Generation, request_id: &str) -> Option<&str> {
-        let decided = self.ledger.answer_to(generation, request_id);
-        let called = || {
-            let run = self.run.as_ref()?;
-            run.calls.get(request_id)?.answer.as_deref()
-        };
-        decided.or_else(called)
     }
 
     /// An error that only says that we broke the turn off is none, and neither is that of a session that is begun afresh.
