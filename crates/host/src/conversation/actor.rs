@@ -231,12 +231,20 @@ impl Actor {
                 }
                 Due::Hand(message) => {
                     let id = message.id.clone();
-                    let Phase::Live(live) = &self.phase else {
+                    if !matches!(self.phase, Phase::Live(_)) {
+                        return Ok(());
+                    }
+                    let Some(entry) = self.book.decide().hand(now(), id) else {
                         return Ok(());
                     };
-                    let generation = live.generation;
-                    let entry = self.book.decide().hand(now(), generation, id);
                     self.record(entry, Sync::Now).await?;
+                }
+                Due::Interrupt => {
+                    let Some(entry) = self.book.decide().make_way(now()) else {
+                        return Ok(());
+                    };
+                    self.record(entry, Sync::Now).await?;
+                    self.interrupt(Vec::new()).await?;
                 }
                 Due::Call(id, _) => {
                     let id = id.to_owned();

@@ -22,11 +22,10 @@ const INTERNAL: i64 = -32_603;
 impl Actor {
     /// Answers a call.
     pub(super) async fn begin_call(&mut self, request_id: String) -> Result<(), Broken> {
-        let Some(message) = self.call_message(&request_id) else {
-            return Ok(());
-        };
-        let entry = self.book.decide().call(now(), request_id.clone(), None);
-        self.record(entry, Sync::Now).await?;
+        let message = self.call_message(&request_id).unwrap_or_default();
+        if let Some(entry) = self.book.decide().call(now(), request_id.clone(), None) {
+            self.record(entry, Sync::Now).await?;
+        }
         let answer = answer(&message);
         self.finish_call(request_id, &answer).await
     }
@@ -45,13 +44,15 @@ impl Actor {
 
     fn call_message(&self, request_id: &str) -> Option<Value> {
         let run = self.book.conversation().run()?;
-        run.call(request_id)?.message.decode().ok()
+        run.call(request_id)?.message.as_ref()?.decode().ok()
     }
 
     async fn finish_call(&mut self, request_id: String, answer: &Value) -> Result<(), Broken> {
         let line = lines::tool_result(&request_id, &Json::of(answer)?)?;
-        let entry = self.book.decide().call(now(), request_id, Some(line));
-        self.record(entry, Sync::Now).await
+        if let Some(entry) = self.book.decide().call(now(), request_id, Some(line)) {
+            self.record(entry, Sync::Now).await?;
+        }
+        Ok(())
     }
 }
 

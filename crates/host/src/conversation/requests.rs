@@ -123,9 +123,6 @@ impl Actor {
         entries.extend(accepted.entries);
         self.record_all(entries).await?;
         self.idle.touch(now());
-        if accepted.interrupt {
-            self.interrupt(Vec::new()).await?;
-        }
         Ok(Ok(Done {
             seq: Some(accepted.seq),
             ..Done::default()
@@ -182,8 +179,9 @@ impl Actor {
 
     async fn new_session(&mut self, reply: Reply) -> Result<(), Broken> {
         if self.book.conversation().run().is_none() {
-            let entry = self.book.decide().forget(now());
-            self.record(entry, Sync::Now).await?;
+            if let Some(entry) = self.book.decide().forget(now()) {
+                self.record(entry, Sync::Now).await?;
+            }
             let _ = reply.send(Ok(Done::default()));
             return Ok(());
         }

@@ -151,7 +151,10 @@ impl Actor {
         ready: Box<Result<Ready, ApiError>>,
     ) -> Result<Flow, Broken> {
         self.phase = Phase::Quiet;
-        let entry = self.book.decide().intend(now());
+        // Whoever waited for it may have stopped waiting meanwhile.
+        let Some(entry) = self.book.decide().intend(now()) else {
+            return Ok(Flow::On);
+        };
         self.record(entry, Sync::Now).await?;
         let ready = match *ready {
             Ok(ready) => ready,
@@ -229,11 +232,13 @@ impl Actor {
             return Ok(());
         };
         let (folder, greeting) = (spawning.folder.clone(), spawning.greeting.take());
-        let entry = self
+        let started = self
             .book
             .decide()
             .started(now(), record.pid, record.start_ticks);
-        self.record(entry, Sync::Now).await?;
+        if let Some(entry) = started {
+            self.record(entry, Sync::Now).await?;
+        }
         let live = Live::attach(
             self.book.conversation(),
             folder,
@@ -282,11 +287,9 @@ impl Actor {
             return Ok(());
         }
         let is_end = control == Control::End;
-        let generation = live.generation;
-        let entry = self
-            .book
-            .decide()
-            .request(now(), generation, id.clone(), control);
+        let Some(entry) = self.book.decide().request(now(), id.clone(), control) else {
+            return Ok(());
+        };
         self.record(entry, Sync::Now).await?;
         if let Phase::Live(live) = &mut self.phase {
             live.write(LineKey::Control(id), || Some(text));
@@ -404,11 +407,11 @@ impl Actor {
         let record = folder.load_run()?;
         match record {
             Some(record) => {
-                if run.process.is_none() {
-                    let entry = self
-                        .book
-                        .decide()
-                        .started(now(), record.pid, record.start_ticks);
+                let started = self
+                    .book
+                    .decide()
+                    .started(now(), record.pid, record.start_ticks);
+                if let Some(entry) = started {
                     self.record(entry, Sync::Now).await?;
                 }
                 let live = Live::attach(

@@ -117,7 +117,7 @@ impl Actor {
         let time = Instant::now();
         if self.stopping.interrupt.is_some_and(|at| at <= time) {
             self.stopping.interrupt = None;
-            if self.book.conversation().is_turn_open() {
+            if self.book.conversation().is_interrupted() {
                 self.stop_run(StopReason::Disobeyed).await?;
             }
         }

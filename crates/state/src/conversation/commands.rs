@@ -5,7 +5,7 @@ use estelle_proto::events::{
     ClaudeAborted, ClaudeEvent, DecisionAnswered, PermissionAsked, QuestionAsked, UserMessage,
 };
 use estelle_proto::runs::SessionReset;
-use estelle_proto::{DeviceId, Generation, OnBusy, Seq, Timestamp, ToolUseId};
+use estelle_proto::{DeviceId, Seq, Timestamp, ToolUseId};
 
 use super::fold::HOST;
 use super::messages::Place;
@@ -22,8 +22,6 @@ pub struct Accepted {
     pub seq: Seq,
     /// For the log; none if the message was known.
     pub entries: Vec<Entry>,
-    /// The running turn is to be broken off first.
-    pub interrupt: bool,
 }
 
 /// Why a message is not taken.
@@ -60,23 +58,17 @@ impl Conversation {
 
     /// Takes a message on.
     pub fn accept(&mut self, at: Timestamp, message: Message) -> Result<Accepted, RefuseMessage> {
-        if let Some(seq) = self.messages.seq_of(&message.id) {
-            let before = self.messages.tracked().iter();
-            let before = before
-                .map(|one| &one.message)
-                .find(|one| one.id == message.id);
-            if before.is_some_and(|before| before.content != message.content) {
+        if let Some(known) = self.messages.known(&message.id) {
+            if !known.says(&message.content) {
                 return Err(RefuseMessage::OtherText);
             }
             return Ok(Accepted {
-                seq,
+                seq: known.seq,
                 entries: Vec::new(),
-                interrupt: false,
             });
         }
         let mut entries = Vec::new();
         entries.extend(self.release(at));
-        let interrupt = message.on_busy == OnBusy::Interrupt && self.is_turn_open();
         let event = ClaudeEvent::UserMessage(UserMessage {
             client_message_id: message.client_message_id.clone(),
             device_id: message.device_id,
@@ -84,11 +76,7 @@ impl Conversation {
         });
         let seq = Seq(self.seq.0 + 1);
         entries.push(self.commit(at, Record::Accepted(message), vec![event.into()]));
-        Ok(Accepted {
-            seq,
-            entries,
-            interrupt,
-        })
+        Ok(Accepted { seq, entries })
     }
 
     /// Lets messages go that were kept because their process died.
@@ -103,29 +91,37 @@ impl Conversation {
         is_missing.then(|| self.commit(at, Record::Wanted, Vec::new()))
     }
 
-    /// A message goes to the CLI.
-    pub fn hand(&mut self, at: Timestamp, generation: Generation, message: MessageId) -> Entry {
+    /// A message goes to the CLI. Nothing unless it waits and there is a run to take it.
+    pub fn hand(&mut self, at: Timestamp, message: MessageId) -> Option<Entry> {
+        let run = self.run.as_ref()?;
+        let is_open = run.process.is_some() && run.stopping.is_none();
+        if !is_open || !self.messages.is_waiting(&message) {
+            return None;
+        }
         let record = Record::Handed {
-            generation,
+            generation: run.generation,
             message,
         };
-        self.commit(at, record, Vec::new())
+        Some(self.commit(at, record, Vec::new()))
     }
 
-    /// A control request goes to the CLI.
+    /// A control request goes to the CLI. Nothing for one that was sent before, and nothing behind the request to end.
     pub fn request(
         &mut self,
         at: Timestamp,
-        generation: Generation,
         request_id: String,
         control: Control,
-    ) -> Entry {
+    ) -> Option<Entry> {
+        let run = self.run.as_ref()?;
+        if run.process.is_none() || run.farewell.is_some() || run.has_requested(&request_id) {
+            return None;
+        }
         let record = Record::Requested {
-            generation,
+            generation: run.generation,
             request_id,
             control,
         };
-        self.commit(at, record, Vec::new())
+        Some(self.commit(at, record, Vec::new()))
     }
 }
 
@@ -157,15 +153,25 @@ impl Conversation {
         stopped.cancel = self
             .messages
             .in_place(|place| matches!(place, Place::Handed(_)));
-        stopped.interrupt = self.is_turn_open() && !self.interrupted;
+        // Whoever asks twice is obeyed twice: nobody knows whether the first request was written before a host died.
+        stopped.interrupt = self.is_turn_open();
         if stopped.interrupt {
-            let event = ClaudeEvent::Aborted(ClaudeAborted::new("user".to_owned()));
-            let record = Record::Interrupted { by };
-            stopped
-                .entries
-                .push(self.commit(at, record, vec![event.into()]));
+            stopped.entries.push(self.break_off(at, by));
         }
         stopped
+    }
+
+    /// The open turn is broken off for a message that wants to be next. Nothing unless there is one.
+    pub fn make_way(&mut self, at: Timestamp) -> Option<Entry> {
+        let by = self.interrupting()?.device_id;
+        Some(self.break_off(at, by))
+    }
+
+    fn break_off(&mut self, at: Timestamp, by: Option<DeviceId>) -> Entry {
+        let aborted = ClaudeEvent::Aborted(ClaudeAborted::new("user".to_owned()));
+        let is_news = !self.is_interrupted();
+        let events = is_news.then(|| aborted.into()).into_iter().collect();
+        self.commit(at, Record::Interrupted { by }, events)
     }
 
     /// The run is to be ended. Nothing for one that is being ended already or is not there.
@@ -178,10 +184,13 @@ impl Conversation {
         Some(self.commit(at, record, Vec::new()))
     }
 
-    /// The session is forgotten; only without a run.
-    pub fn forget(&mut self, at: Timestamp) -> Entry {
+    /// The session is forgotten. Nothing while there is a run, which must be stopped for it.
+    pub fn forget(&mut self, at: Timestamp) -> Option<Entry> {
+        if self.run.is_some() {
+            return None;
+        }
         let event = ClaudeEvent::SessionReset(SessionReset::new("new_session".to_owned()));
-        self.commit(at, Record::Forgotten, vec![event.into()])
+        Some(self.commit(at, Record::Forgotten, vec![event.into()]))
     }
 
     /// Something was found wrong and put right.
@@ -304,15 +313,25 @@ impl Conversation {
         Some(self.commit(at, record, Vec::new()))
     }
 
-    /// A call of one of our own tools begins, or has its answer.
-    pub fn call(&mut self, at: Timestamp, request_id: String, answer: Option<String>) -> Entry {
-        let generation = self.run.as_ref().map_or(HOST, |run| run.generation);
+    /// A call of one of our own tools begins, or has its answer. Nothing for what is known: a call is begun once and
+    /// answered once.
+    pub fn call(
+        &mut self,
+        at: Timestamp,
+        request_id: String,
+        answer: Option<String>,
+    ) -> Option<Entry> {
+        let run = self.run.as_ref()?;
+        let call = run.calls.get(&request_id)?;
+        if call.answer.is_some() || (call.begun && answer.is_none()) {
+            return None;
+        }
         let record = Record::Called {
-            generation,
+            generation: run.generation,
             request_id,
             answer,
         };
-        self.commit(at, record, Vec::new())
+        Some(self.commit(at, record, Vec::new()))
     }
 
     pub(super) fn voided(key: &DecisionKey, state: DecisionState) -> ClaudeEvent {

@@ -16,6 +16,8 @@ pub enum Due<'a> {
     Start,
     /// A request of the CLI waits for the policy.
     Judge(&'a DecisionKey),
+    /// Somebody who waits wants the running turn to be broken off.
+    Interrupt,
     /// A message can go to the CLI.
     Hand(&'a Message),
     /// One of our own tools is called.
@@ -43,17 +45,12 @@ impl Conversation {
         if let Some(key) = self.to_act() {
             return Some(Due::Act(key));
         }
-        let Some(run) = &self.run else {
-            let is_needed = self.wanted || self.next_message().is_some();
-            return is_needed.then_some(Due::Start);
-        };
-        let unjudged = self
-            .pending
-            .iter()
-            .find(|(key, pending)| pending.shown.is_none() && key.generation == run.generation);
-        if let Some((key, _)) = unjudged {
+        if let Some(key) = self.to_judge() {
             return Some(Due::Judge(key));
         }
+        let Some(run) = &self.run else {
+            return self.is_run_needed().then_some(Due::Start);
+        };
         if run.stopping.is_some() || run.process.is_none() {
             return None;
         }
@@ -61,7 +58,30 @@ impl Conversation {
         if let Some((id, call)) = call {
             return Some(Due::Call(id, call));
         }
+        if self.interrupting().is_some() {
+            return Some(Due::Interrupt);
+        }
         self.next_message().map(Due::Hand)
+    }
+
+    /// Whether somebody waits for a run that is not there.
+    pub(super) fn is_run_needed(&self) -> bool {
+        self.run.is_none() && (self.wanted || self.next_message().is_some())
+    }
+
+    /// The message that wants the open turn to be broken off.
+    pub(super) fn interrupting(&self) -> Option<&Message> {
+        let is_going_on = self.turn.is_some() && !self.is_interrupted();
+        self.messages.interrupting().filter(|_| is_going_on)
+    }
+
+    /// A decision that nobody judged. A run that is being ended takes no answers.
+    fn to_judge(&self) -> Option<&DecisionKey> {
+        let is_open = self.run.as_ref().is_some_and(|run| run.stopping.is_none());
+        let unjudged = self.pending.iter().find(|(key, pending)| {
+            pending.shown.is_none() && (is_open || key.generation == super::fold::HOST)
+        });
+        unjudged.map(|(key, _)| key)
     }
 
     fn next_message(&self) -> Option<&Message> {
@@ -76,7 +96,8 @@ impl Conversation {
 
     /// What the CLI of the current run may not have, in the order it was sent.
     pub fn unconfirmed(&self) -> Vec<Unconfirmed<'_>> {
-        let Some(run) = self.run.as_ref().filter(|run| run.process.is_some()) else {
+        let run = self.run.as_ref();
+        let Some(run) = run.filter(|run| run.process.is_some() && run.farewell.is_none()) else {
             return Vec::new();
         };
         let answers = self.ledger.undelivered(run.generation);

@@ -52,23 +52,27 @@ impl EndedRun {
 }
 
 impl Conversation {
-    /// A run is about to be started.
-    pub fn intend(&mut self, at: Timestamp) -> Entry {
+    /// A run is about to be started. Nothing if there is one, or if nobody waits for one any more.
+    pub fn intend(&mut self, at: Timestamp) -> Option<Entry> {
+        if !self.is_run_needed() {
+            return None;
+        }
         let record = Record::Intended {
             generation: Generation(self.last_generation.0 + 1),
             resume: self.session.clone(),
         };
-        self.commit(at, record, Vec::new())
+        Some(self.commit(at, record, Vec::new()))
     }
 
-    /// Its process is there.
-    pub fn started(&mut self, at: Timestamp, pid: u32, start_ticks: u64) -> Entry {
+    /// Its process is there. Nothing if that is known.
+    pub fn started(&mut self, at: Timestamp, pid: u32, start_ticks: u64) -> Option<Entry> {
+        let run = self.run.as_ref().filter(|run| run.process.is_none())?;
         let record = Record::Started {
-            generation: self.last_generation,
+            generation: run.generation,
             pid,
             start_ticks,
         };
-        self.commit(at, record, Vec::new())
+        Some(self.commit(at, record, Vec::new()))
     }
 
     /// The run is over. `in_transcript` tells which of the messages it was handed it had begun to work on.
@@ -101,7 +105,7 @@ impl Conversation {
             .filter(|(key, pending)| key.generation == run.generation && pending.shown.is_some())
             .map(|(key, _)| Self::voided(key, DecisionState::Void))
             .collect();
-        if self.turn.is_some() && !self.interrupted {
+        if self.turn.is_some() && !self.is_interrupted() {
             let aborted = ClaudeAborted::new("session_ended".to_owned());
             events.push(ClaudeEvent::Aborted(aborted));
         }

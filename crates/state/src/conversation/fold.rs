@@ -1,15 +1,21 @@
 //! Folding entries: the only place where a conversation changes.
 
-use estelle_proto::events::ClaudeEvent;
-use estelle_proto::{Generation, Seq, Timestamp};
+use std::collections::BTreeSet;
 
-use super::messages::Place;
-use super::record::{Change, Control, Durable, Entry, Record, RunExit, Seen, StopReason, Stretch};
+use estelle_proto::events::ClaudeEvent;
+use estelle_proto::{Generation, Seq, Timestamp, ToolUseId};
+
+use super::record::{
+    Change, Control, Durable, Entry, MessageId, Record, RunExit, Seen, StopReason, Stretch,
+};
 use super::{Call, Conversation, EndedRun, Pending, Run, Settings};
 use crate::decisions::{Asked, DecisionKey, Fact};
 
 /// The generation of what the host asks itself: no process can make it void.
 pub(super) const HOST: Generation = Generation(0);
+
+/// What a second request about a call that was asked about is called.
+const AGAIN: &str = "can_use_tool";
 
 impl Conversation {
     /// Takes an entry of the log.
@@ -22,7 +28,7 @@ impl Conversation {
                 // Its event is the first of the entry.
                 self.messages.add(message.clone(), Seq(self.seq.0 + 1));
             }
-            Record::Withdrawn { messages } => self.messages.remove_all(messages),
+            Record::Withdrawn { messages } => self.messages.withdraw(messages),
             Record::Released => self.messages.release(),
             Record::Wanted => {
                 self.messages.release();
@@ -35,21 +41,23 @@ impl Conversation {
                 self.run = Some(Run::new(*generation, resume.clone()));
             }
             Record::Started {
-                pid, start_ticks, ..
+                generation,
+                pid,
+                start_ticks,
             } => {
-                if let Some(run) = &mut self.run {
+                if let Some(run) = self.run_of(*generation) {
                     run.process = Some((*pid, *start_ticks));
                 }
             }
             Record::Handed {
                 generation,
                 message,
-            } => self.messages.set(message, Place::Handed(*generation)),
+            } => self.messages.hand(message, *generation),
             Record::Requested {
+                generation,
                 request_id,
                 control,
-                ..
-            } => self.requested(request_id, control),
+            } => self.requested(*generation, request_id, control),
             Record::Read(stretch) => self.read_stretch(stretch, at),
             Record::Shown { key, reason } => {
                 if let Some(pending) = self.pending.get_mut(key) {
@@ -62,11 +70,16 @@ impl Conversation {
                 self.remembered.extend(remember.clone());
             }
             Record::Called {
-                request_id, answer, ..
-            } => self.called(request_id, answer.as_ref()),
-            Record::Interrupted { .. } => self.interrupted = true,
-            Record::Stopping { why, .. } => {
-                if let Some(run) = &mut self.run {
+                generation,
+                request_id,
+                answer,
+            } => self.called(*generation, request_id, answer.as_ref()),
+            Record::Interrupted { .. } => {
+                let stopped = self.messages.with_cli();
+                self.interrupted.get_or_insert_default().extend(stopped);
+            }
+            Record::Stopping { generation, why } => {
+                if let Some(run) = self.run_of(*generation) {
                     run.stopping = Some(why.clone());
                 }
             }
@@ -74,16 +87,27 @@ impl Conversation {
                 generation,
                 exit,
                 interrupted,
-            } => {
-                self.messages.remove_all(interrupted);
-                self.end(*generation, exit, at);
-            }
+            } => self.end(*generation, exit, interrupted, at),
             Record::Forgotten => self.forget_session(),
         }
+        self.check_interruption();
         entry
             .events
             .iter()
             .for_each(|event| self.apply_event(event));
+    }
+
+    /// The run, if it is of this generation. What is said of another one changes nothing.
+    fn run_of(&mut self, generation: Generation) -> Option<&mut Run> {
+        self.run.as_mut().filter(|run| run.generation == generation)
+    }
+
+    /// Nothing is left of what a person broke off: the next turn is not meant.
+    fn check_interruption(&mut self) {
+        let is_left = |stopped: &BTreeSet<_>| !stopped.is_disjoint(&self.messages.with_cli());
+        if self.turn.is_none() && !self.interrupted.as_ref().is_some_and(is_left) {
+            self.interrupted = None;
+        }
     }
 
     pub(super) fn apply_event(&mut self, durable: &Durable) {
@@ -103,7 +127,10 @@ impl Conversation {
             ClaudeEvent::ToolComplete(tool) => {
                 if let Some(id) = &tool.tool_use_id {
                     self.tools.remove(id);
-                    self.settle(id.clone());
+                    // The call came back, so whatever was asked about it is dealt with.
+                    if let Some(key) = self.key_about(id) {
+                        self.settle(&key);
+                    }
                 }
             }
             ClaudeEvent::Task(task) => match task.status.as_str() {
@@ -123,22 +150,27 @@ impl Conversation {
         self.session = change.session.clone().or(self.session.take());
     }
 
-    fn requested(&mut self, request_id: &str, control: &Control) {
-        if let Some(run) = &mut self.run {
+    fn requested(&mut self, generation: Generation, request_id: &str, control: &Control) {
+        if let Some(run) = self.run_of(generation) {
             if *control == Control::Initialize {
                 run.greeting = Some(request_id.to_owned());
+            }
+            if *control == Control::End {
+                run.farewell = Some(request_id.to_owned());
             }
             run.controls.insert(request_id.to_owned(), control.clone());
         }
     }
 
     fn read_stretch(&mut self, stretch: &Stretch, at: Timestamp) {
-        if let Some(run) = &mut self.run {
-            run.read_to = stretch.to;
-            run.open_from = stretch.open_from;
-        }
+        let Some(run) = self.run_of(stretch.generation) else {
+            return;
+        };
+        run.read_to = stretch.to;
+        run.open_from = stretch.open_from;
         for seen in &stretch.seen {
             self.saw(seen, stretch.generation, at);
+            self.check_interruption();
         }
     }
 
@@ -154,21 +186,21 @@ impl Conversation {
             }
             Seen::TurnEnded { cost, messages, .. } => {
                 self.turn = None;
-                self.interrupted = false;
-                self.messages.remove_all(messages);
+                self.interrupted = None;
+                self.messages.finish_all(messages);
                 self.messages.finish_taken();
                 if let Some(run) = &mut self.run {
                     run.cost = *cost;
                 }
             }
             // One that is taken outside of a turn was answered before, and is done.
-            Seen::Taken { message } if self.turn.is_none() => self.messages.remove(message),
-            Seen::Taken { message } => self.messages.set(message, Place::Taken(generation)),
-            Seen::Dropped { message } => self.messages.remove(message),
+            Seen::Taken { message } if self.turn.is_none() => self.messages.finish(message),
+            Seen::Taken { message } => self.messages.take(message, generation),
+            Seen::Dropped { message } => self.messages.finish(message),
             Seen::Asked(request) => self.asked(request, generation, at),
             Seen::Withdrew { request_id } => {
                 if let Some(key) = self.key_of(generation, request_id) {
-                    self.settle_key(&key);
+                    self.settle(&key);
                 }
             }
             Seen::Response { request_id, .. } => self.responded(request_id, generation),
@@ -180,7 +212,7 @@ impl Conversation {
                 if let Some(run) = &mut self.run {
                     let call = Call {
                         server: server.clone(),
-                        message: message.clone(),
+                        message: Some(message.clone()),
                         begun: false,
                         answer: None,
                         delivered: false,
@@ -198,8 +230,9 @@ impl Conversation {
             }
             Seen::Mode { .. } => {}
             Seen::ResumeFailed => {
+                // One that takes up nothing cannot fail at that, and is not started again for it.
                 if let Some(run) = &mut self.run {
-                    run.resume_failed = true;
+                    run.resume_failed = run.resume.is_some();
                 }
             }
         }
@@ -225,6 +258,13 @@ impl Conversation {
                 shown: None,
             };
             self.pending.insert(key, pending);
+            return;
+        }
+        // A second request about the same call would wait for ever.
+        let id = &request.request_id;
+        let is_known = self.ledger.asked_as(generation, id).is_some();
+        if let Some(run) = self.run_of(generation).filter(|_| !is_known) {
+            run.refused.insert(id.clone(), AGAIN.to_owned());
         }
     }
 
@@ -233,8 +273,12 @@ impl Conversation {
             self.decided(fact);
         }
         let Some(run) = &mut self.run else { return };
-        if let Some(call) = run.calls.get_mut(request_id) {
+        run.refused.remove(request_id);
+        if let Some(call) = run.calls.get_mut(request_id)
+            && let Some(answer) = &mut call.answer
+        {
             call.delivered = true;
+            answer.clear();
         }
         if let Some(control) = run.controls.remove(request_id) {
             run.greeted |= control == Control::Initialize;
@@ -242,14 +286,14 @@ impl Conversation {
         }
     }
 
-    fn called(&mut self, request_id: &str, answer: Option<&String>) {
-        let call = self
-            .run
-            .as_mut()
-            .and_then(|run| run.calls.get_mut(request_id));
-        if let Some(call) = call {
+    fn called(&mut self, generation: Generation, request_id: &str, answer: Option<&String>) {
+        let run = self.run_of(generation);
+        if let Some(call) = run.and_then(|run| run.calls.get_mut(request_id)) {
             call.begun = true;
-            call.answer = answer.cloned();
+            if answer.is_some() {
+                call.answer = answer.cloned();
+                call.message = None;
+            }
         }
     }
 
@@ -266,29 +310,34 @@ impl Conversation {
         self.ledger.apply(fact);
     }
 
-    /// The call came back, so whatever was asked about it is dealt with.
-    fn settle(&mut self, tool_use_id: estelle_proto::ToolUseId) {
-        let key = DecisionKey {
-            generation: self.last_generation,
-            tool_use_id,
-        };
-        self.settle_key(&key);
-    }
-
-    fn settle_key(&mut self, key: &DecisionKey) {
+    fn settle(&mut self, key: &DecisionKey) {
         if let Some(fact) = self.ledger.settled(key) {
             self.decided(fact);
         }
     }
 
+    /// The decision that a request of the CLI asked for.
     pub(super) fn key_of(&self, generation: Generation, request_id: &str) -> Option<DecisionKey> {
-        let found = self.pending.iter().find(|(key, pending)| {
-            key.generation == generation && pending.request.request_id == request_id
-        });
-        found.map(|(key, _)| key.clone())
+        let decision = self.ledger.asked_as(generation, request_id)?;
+        Some(decision.asked.key.clone())
     }
 
-    fn end(&mut self, generation: Generation, exit: &RunExit, at: Timestamp) {
+    /// The decision about a call of the run.
+    pub(super) fn key_about(&self, id: &ToolUseId) -> Option<DecisionKey> {
+        let run = self.run.as_ref()?;
+        Some(DecisionKey {
+            generation: run.generation,
+            tool_use_id: id.clone(),
+        })
+    }
+
+    fn end(
+        &mut self,
+        generation: Generation,
+        exit: &RunExit,
+        interrupted: &[MessageId],
+        at: Timestamp,
+    ) {
         let Some(run) = self.run.take_if(|run| run.generation == generation) else {
             return;
         };
@@ -296,10 +345,11 @@ impl Conversation {
             self.decided(fact);
         }
         self.turn = None;
-        self.interrupted = false;
+        self.interrupted = None;
         self.tools.clear();
         self.tasks.clear();
         self.remembered.clear();
+        self.messages.finish_all(interrupted);
         self.messages.finish_taken();
         self.messages.bring_back(EndedRun::place(&run, exit));
         if run.resume_failed {
@@ -343,27 +393,5 @@ impl Settings {
 fn take<T: Clone>(setting: &mut Option<T>, change: Option<&T>) {
     if let Some(change) = change {
         *setting = Some(change.clone());
-    }
-}
-
-impl Run {
-    fn new(generation: Generation, resume: Option<estelle_proto::ClaudeSessionId>) -> Self {
-        Self {
-            generation,
-            resume,
-            process: None,
-            read_to: 0,
-            open_from: 0,
-            cost: 0.0,
-            greeting: None,
-            greeted: false,
-            had_turn: false,
-            stopping: None,
-            resume_failed: false,
-            controls: std::collections::BTreeMap::new(),
-            replied: std::collections::BTreeSet::new(),
-            calls: std::collections::BTreeMap::new(),
-            refused: std::collections::BTreeMap::new(),
-        }
     }
 }

@@ -4,7 +4,8 @@
 //! The CLI folds several messages into one turn and answers some in a turn of their own, so what is done is told by
 //! ids, never by counting results.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use estelle_proto::{Generation, OnBusy, Seq};
 use serde::{Deserialize, Serialize};
@@ -39,9 +40,31 @@ pub struct Tracked {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Messages {
     tracked: Vec<Tracked>,
-    /// The number of each message's event.
-    known: BTreeMap<MessageId, Seq>,
+    known: BTreeMap<MessageId, Known>,
     order: VecDeque<MessageId>,
+}
+
+/// What is remembered of a message that was taken on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Known {
+    /// The number of its event.
+    pub(super) seq: Seq,
+    /// Tells its text from others.
+    text: u64,
+}
+
+impl Known {
+    fn new(seq: Seq, content: &str) -> Self {
+        let mut hasher = DefaultHasher::new();
+        content.hash(&mut hasher);
+        let text = hasher.finish();
+        Self { seq, text }
+    }
+
+    /// Whether it is the same message that comes again.
+    pub(super) fn says(self, content: &str) -> bool {
+        self == Self::new(self.seq, content)
+    }
 }
 
 impl Messages {
@@ -49,22 +72,65 @@ impl Messages {
         &self.tracked
     }
 
-    pub(super) fn seq_of(&self, id: &MessageId) -> Option<Seq> {
+    pub(super) fn known(&self, id: &MessageId) -> Option<Known> {
         self.known.get(id).copied()
     }
 
+    fn place(&self, id: &MessageId) -> Option<Place> {
+        let found = self.tracked.iter().find(|one| one.message.id == *id);
+        found.map(|one| one.place)
+    }
+
+    /// Whether the CLI of a generation may speak of a message: it was given to it, or was done before.
+    pub(super) fn may_appear(&self, id: &MessageId, generation: Generation) -> bool {
+        let here = [Place::Handed(generation), Place::Taken(generation)];
+        match self.place(id) {
+            Some(place) => here.contains(&place),
+            None => self.known.contains_key(id),
+        }
+    }
+
+    pub(super) fn is_waiting(&self, id: &MessageId) -> bool {
+        self.place(id) == Some(Place::Waiting)
+    }
+
+    /// Whether somebody waits who wants the running turn to be broken off, and from which device.
+    pub(super) fn interrupting(&self) -> Option<&Message> {
+        let waiting = self
+            .tracked
+            .iter()
+            .filter(|one| one.place == Place::Waiting);
+        waiting
+            .map(|one| &one.message)
+            .find(|message| message.on_busy == OnBusy::Interrupt)
+    }
+
     pub(super) fn add(&mut self, message: Message, seq: Seq) {
-        self.known.insert(message.id.clone(), seq);
+        let known = Known::new(seq, &message.content);
+        self.known.insert(message.id.clone(), known);
         self.order.push_back(message.id.clone());
-        if self.order.len() > KNOWN
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.known.remove(&oldest);
+        if self.order.len() > KNOWN {
+            self.forget_oldest();
         }
         self.tracked.push(Tracked {
             message,
             place: Place::Waiting,
         });
+    }
+
+    /// Forgets the id of the oldest message that is done.
+    fn forget_oldest(&mut self) {
+        let is_done = |id: &MessageId| self.place(id).is_none();
+        let oldest = self.order.iter().position(is_done);
+        if let Some(id) = oldest.and_then(|oldest| self.order.remove(oldest)) {
+            self.known.remove(&id);
+        }
+    }
+
+    /// Messages that are with the CLI and not done.
+    pub(super) fn with_cli(&self) -> BTreeSet<MessageId> {
+        let is_there = |place| matches!(place, Place::Handed(_) | Place::Taken(_));
+        self.in_place(is_there).into_iter().collect()
     }
 
     /// Whether a message is with the CLI and not done.
@@ -94,19 +160,44 @@ impl Messages {
             })
     }
 
-    pub(super) fn set(&mut self, id: &MessageId, place: Place) {
-        if let Some(one) = self.tracked.iter_mut().find(|one| one.message.id == *id) {
-            one.place = place;
+    /// A message goes to the CLI of a generation.
+    pub(super) fn hand(&mut self, id: &MessageId, generation: Generation) {
+        if let Some(one) = self.find(id).filter(|one| one.place == Place::Waiting) {
+            one.place = Place::Handed(generation);
         }
     }
 
-    pub(super) fn remove(&mut self, id: &MessageId) {
-        self.tracked.retain(|one| one.message.id != *id);
+    /// The CLI of a generation has taken a message that it was given.
+    pub(super) fn take(&mut self, id: &MessageId, generation: Generation) {
+        let given = Place::Handed(generation);
+        if let Some(one) = self.find(id).filter(|one| one.place == given) {
+            one.place = Place::Taken(generation);
+        }
     }
 
-    pub(super) fn remove_all(&mut self, ids: &[MessageId]) {
+    fn find(&mut self, id: &MessageId) -> Option<&mut Tracked> {
+        self.tracked.iter_mut().find(|one| one.message.id == *id)
+    }
+
+    /// Messages that will not be sent: they never left us.
+    pub(super) fn withdraw(&mut self, ids: &[MessageId]) {
+        self.tracked.retain(|one| {
+            let is_here = matches!(one.place, Place::Waiting | Place::Held);
+            !(is_here && ids.contains(&one.message.id))
+        });
+    }
+
+    /// The CLI is done with a message. It cannot be with one that it was never given.
+    pub(super) fn finish(&mut self, id: &MessageId) {
+        self.tracked.retain(|one| {
+            let is_there = matches!(one.place, Place::Handed(_) | Place::Taken(_));
+            !(is_there && one.message.id == *id)
+        });
+    }
+
+    pub(super) fn finish_all(&mut self, ids: &[MessageId]) {
         for id in ids {
-            self.remove(id);
+            self.finish(id);
         }
     }
 

@@ -14,6 +14,7 @@ mod fold;
 mod messages;
 mod reading;
 mod record;
+mod run;
 mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +36,7 @@ pub use record::{
     Change, Control, Durable, Entry, Message, MessageId, Record, Request, RunExit, Seen,
     StopReason, Stretch, Verdict,
 };
+pub use run::{Call, Run};
 pub use status::Occupied;
 
 use crate::decisions::{DecisionKey, Ledger};
@@ -55,68 +57,6 @@ pub struct Settings {
     pub append_system_prompt: Option<String>,
     /// Tool servers.
     pub mcp_config: Option<Json>,
-}
-
-/// The run that lives, is being started or is being ended.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// Its number.
-    pub generation: Generation,
-    /// The session it takes up.
-    pub resume: Option<ClaudeSessionId>,
-    /// Pid and start time, once it is there.
-    pub process: Option<(u32, u64)>,
-    /// The journal is read up to here.
-    pub read_to: u64,
-    /// Reading must begin here to know the text that is being written.
-    pub open_from: u64,
-    /// What it has cost so far.
-    pub cost: f64,
-    /// The id of our greeting, once it was sent.
-    pub greeting: Option<String>,
-    /// The CLI answered the greeting.
-    pub greeted: bool,
-    /// It has begun a turn.
-    pub had_turn: bool,
-    /// Why it is being ended.
-    pub stopping: Option<StopReason>,
-    /// The session it was to take up does not exist.
-    pub resume_failed: bool,
-    /// Control requests of ours without an answer yet, by id.
-    controls: BTreeMap<String, Control>,
-    /// Ids of control requests that were answered, which may be answered again after a repeated greeting.
-    replied: BTreeSet<String>,
-    /// Calls of our own tools, by the CLI's request id.
-    calls: BTreeMap<String, Call>,
-    /// Requests that we do not know and refuse.
-    refused: BTreeMap<String, String>,
-}
-
-impl Run {
-    /// A call of one of our own tools.
-    pub fn call(&self, request_id: &str) -> Option<&Call> {
-        self.calls.get(request_id)
-    }
-
-    /// Whether the CLI has shown that it is there: by answering the greeting or by beginning a turn.
-    pub fn is_ready(&self) -> bool {
-        self.greeted || self.had_turn
-    }
-}
-
-/// A call of one of our own tools.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Call {
-    /// Which server of ours.
-    pub server: String,
-    /// The call, in the tool protocol's words.
-    pub message: Json,
-    /// It was begun.
-    pub begun: bool,
-    /// The answer, once there is one.
-    pub answer: Option<String>,
-    /// The CLI has the answer.
-    pub delivered: bool,
 }
 
 /// A decision that is open, with what people are shown.
@@ -151,7 +91,9 @@ pub struct Conversation {
     pending: BTreeMap<DecisionKey, Pending>,
     remembered: BTreeSet<String>,
     turn: Option<Timestamp>,
-    interrupted: bool,
+    /// A person broke off what was going on: the open turn, or these messages that were about to begin one. Until they
+    /// are gone.
+    interrupted: Option<BTreeSet<MessageId>>,
     tools: BTreeMap<ToolUseId, String>,
     tasks: BTreeSet<String>,
     /// What the CLI last said about itself.
@@ -215,7 +157,7 @@ impl Conversation {
             pending: BTreeMap::new(),
             remembered: BTreeSet::new(),
             turn: None,
-            interrupted: false,
+            interrupted: None,
             tools: BTreeMap::new(),
             tasks: BTreeSet::new(),
             init: None,

@@ -3,6 +3,8 @@
 //! Nothing that the CLI prints is believed when it contradicts what we wrote: an answer that we did not give, or a reply
 //! to something that we did not ask, came from somebody else who can reach the CLI's input.
 
+use std::collections::BTreeSet;
+
 use estelle_proto::decisions::DecisionState;
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::runs::ProcessResumed;
@@ -10,6 +12,7 @@ use estelle_proto::{Generation, Timestamp};
 
 use super::Conversation;
 use super::record::{Durable, Entry, MessageId, Record, Seen, Stretch};
+use crate::decisions::DecisionKey;
 
 /// Something in the journal that we did not cause.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -51,7 +54,7 @@ impl Conversation {
     ) -> (Entry, Option<Suspicion>) {
         let suspicion = self.suspect(&stretch, digest);
         let mut events = self.without_noise(&stretch, events);
-        events.extend(self.withdrawn(&stretch).map(Durable::from));
+        events.extend(self.withdrawn(&stretch, &events));
         events.extend(self.resumed(&stretch).map(Durable::from));
         let entry = self.commit(at, Record::Read(stretch), events);
         (entry, suspicion)
@@ -77,7 +80,7 @@ impl Conversation {
                 ..
             } => self.suspect_response(generation, request_id, found, digest),
             Seen::Taken { message } => {
-                let is_ours = self.messages.seq_of(message).is_some();
+                let is_ours = self.messages.may_appear(message, generation);
                 (!is_ours).then(|| Suspicion::Message {
                     message: message.clone(),
                 })
@@ -106,7 +109,7 @@ impl Conversation {
         digest: impl Fn(&str) -> String,
     ) -> Option<Suspicion> {
         let run = self.run.as_ref()?;
-        if run.controls.contains_key(request_id) || run.replied.contains(request_id) {
+        if run.has_requested(request_id) {
             return None;
         }
         let is_as_given = |line: &str| digest(line) == found;
@@ -118,7 +121,8 @@ impl Conversation {
                     answer.is_some_and(|answer| decision.is_over() || is_as_given(&answer.line));
                 (true, is_ours)
             } else if let Some(call) = run.calls.get(request_id) {
-                (true, call.answer.as_deref().is_some_and(is_as_given))
+                let is_ours = call.answer.as_deref().is_some_and(is_as_given);
+                (true, call.delivered || is_ours)
             } else {
                 (false, run.refused.contains_key(request_id))
             };
@@ -133,7 +137,7 @@ impl Conversation {
     /// An error that only says that we broke the turn off is none, and neither is that of a session that is begun afresh.
     fn without_noise(&self, stretch: &Stretch, mut events: Vec<Durable>) -> Vec<Durable> {
         let resume_failed = stretch.seen.contains(&Seen::ResumeFailed);
-        if self.interrupted {
+        if self.interrupted.is_some() {
             events.retain(|durable| !matches!(durable.event, ClaudeEvent::Error(_)));
         }
         if resume_failed {
@@ -147,21 +151,36 @@ impl Conversation {
         events
     }
 
-    /// Questions that the CLI takes back disappear from people's screens.
-    fn withdrawn(&self, stretch: &Stretch) -> impl Iterator<Item = ClaudeEvent> {
-        let keys: Vec<_> = stretch
-            .seen
-            .iter()
-            .filter_map(|seen| {
-                let Seen::Withdrew { request_id } = seen else {
-                    return None;
-                };
-                self.key_of(stretch.generation, request_id)
-            })
-            .filter(|key| self.pending.get(key).is_some_and(|one| one.shown.is_some()))
-            .collect();
-        keys.into_iter()
-            .map(|key| Self::voided(&key, DecisionState::Settled))
+    /// Questions that the CLI takes back, or whose call came back without us, disappear from people's screens.
+    fn withdrawn(&self, stretch: &Stretch, events: &[Durable]) -> Vec<Durable> {
+        let taken_back = stretch.seen.iter().filter_map(|seen| match seen {
+            Seen::Withdrew { request_id } => self.key_of(stretch.generation, request_id),
+            Seen::TurnBegan { .. }
+            | Seen::TurnEnded { .. }
+            | Seen::Taken { .. }
+            | Seen::Dropped { .. }
+            | Seen::Asked(_)
+            | Seen::Response { .. }
+            | Seen::Called { .. }
+            | Seen::Unknown { .. }
+            | Seen::Mode { .. }
+            | Seen::ResumeFailed => None,
+        });
+        let came_back = events.iter().filter_map(|durable| {
+            let ClaudeEvent::ToolComplete(tool) = &durable.event else {
+                return None;
+            };
+            self.key_about(tool.tool_use_id.as_ref()?)
+        });
+        let gone: BTreeSet<_> = taken_back.chain(came_back).collect();
+        let is_shown = |key: &DecisionKey| {
+            let pending = self.pending.get(key);
+            pending.is_some_and(|pending| pending.shown.is_some())
+        };
+        gone.into_iter()
+            .filter(is_shown)
+            .map(|key| Self::voided(&key, DecisionState::Settled).into())
+            .collect()
     }
 
     /// The first turn of a run that follows another says whether the conversation went on.

@@ -41,6 +41,11 @@ impl Conversation {
         self.turn.is_some() || self.messages.is_any_active()
     }
 
+    /// A person broke off what goes on, and it has not ended yet.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.is_some()
+    }
+
     /// What goes on.
     pub fn occupied(&self) -> Occupied {
         Occupied {
@@ -54,7 +59,10 @@ impl Conversation {
 
     /// Whether the process may be stopped for doing nothing.
     pub fn occupation(&self) -> Occupation {
-        let is_idle = !self.is_turn_open() && self.pending.is_empty() && self.tasks.is_empty();
+        // The process does not wait for what the host itself asks.
+        let mut asked = self.pending.keys().map(|key| key.generation);
+        let is_asking = asked.any(|generation| generation != super::fold::HOST);
+        let is_idle = !self.is_turn_open() && !is_asking && self.tasks.is_empty();
         if is_idle {
             Occupation::Idle
         } else {
