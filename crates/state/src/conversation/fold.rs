@@ -119,6 +119,8 @@ impl Conversation {
         match &durable.event {
             ClaudeEvent::State(state) => self.announced = state.state.clone(),
             ClaudeEvent::Init(init) => self.init = Some(init.clone()),
+            // Without a process nothing goes on, whatever an event says.
+            _ if self.run.is_none() => {}
             ClaudeEvent::ToolInfo(tool) => {
                 if let Some(id) = &tool.tool_use_id {
                     self.tools.insert(id.clone(), tool.tool_name.clone());

@@ -1,5 +1,12 @@
-//! The policy as a whole: tables of calls, the rules of users, and laws that hold for every call.
+//! The policy as a whole (tables of calls, the rules of users, laws that hold for every call) and conversations.
 
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a failed expectation is how a test fails, in its helpers too"
+)]
+
+mod conversations;
 mod laws;
 mod limits;
 mod policy;

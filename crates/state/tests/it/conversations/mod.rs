@@ -1,0 +1,7 @@
+//! Conversations as a whole: laws that hold whatever people, the host and the CLI do, and the format of the log.
+
+mod deeds;
+mod driving;
+mod laws;
+mod watcher;
+mod world;
