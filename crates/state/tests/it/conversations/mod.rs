@@ -2,6 +2,7 @@
 
 mod deeds;
 mod driving;
+mod format;
 mod laws;
 mod watcher;
 mod world;
