@@ -5,12 +5,14 @@
 //!
 //! - [`conversation`]: what happened in a conversation, what it is at, and what is due.
 //! - [`decisions`]: what a person has to answer, who answered, how far the answer got.
+//! - [`escalation`]: how hard a turn or a process is pushed that does not end by itself.
 //! - [`idle`]: when a process that nobody uses is stopped.
 //! - [`link`]: when a lost connection is tried again, and where a subscriber goes on.
 //! - [`policy`]: whether a tool call may run, must not run, or has to be put to a person.
 
 pub mod conversation;
 pub mod decisions;
+pub mod escalation;
 pub mod idle;
 pub mod link;
 pub mod policy;

@@ -93,8 +93,10 @@ impl Actor {
             let with_history = self.is_resumed();
             self.tell_resumed(&Ok(with_history));
         }
-        if is_end {
+        if !self.book.conversation().is_interrupted() {
             self.stopping.turn_ended();
+        }
+        if is_end {
             self.book.sync().await?;
             if let Phase::Live(live) = &mut self.phase {
                 live.give_back(open_from);
@@ -127,6 +129,7 @@ impl Actor {
             live.closed = true;
             send_signal(&live.record, Signal::KILL);
         }
+        self.stopping.condemn();
         Ok(())
     }
 

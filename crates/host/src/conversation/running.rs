@@ -405,6 +405,7 @@ impl Actor {
         let folder = RunFolder::open(self.runs().join(run.generation.0.to_string()));
         let was_stopping = run.stopping.clone();
         let record = folder.load_run()?;
+        self.stopping.go_on(self.book.conversation());
         match record {
             Some(record) => {
                 let started = self
@@ -422,7 +423,6 @@ impl Actor {
                 )?;
                 self.phase = Phase::Live(Box::new(live));
                 if was_stopping.is_some() {
-                    self.stopping.go_on();
                     if let Phase::Live(live) = &mut self.phase {
                         live.closed = true;
                     }

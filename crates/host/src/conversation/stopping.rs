@@ -1,13 +1,14 @@
 //! Ending a turn, a run, and everything: who is asked, and what happens when nobody obeys.
 //!
-//! A turn that does not end after an interrupt costs its process. A process is asked to end, then told, then killed,
-//! each with its deadline. A host that died in between goes on with telling.
+//! When and how hard somebody is pushed is decided by [`Escalation`]; here are its clock and its signals. A host that died
+//! in between goes on with telling.
 
 use std::time::Duration;
 
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::runs::{IdleWarning, PauseReason};
-use estelle_state::conversation::{Control, StopReason};
+use estelle_state::conversation::{Control, Conversation, StopReason};
+use estelle_state::escalation::{Escalation, Push};
 use estelle_state::idle::IdleVerdict;
 use rustix::process::Signal;
 use tokio::sync::oneshot;
@@ -19,71 +20,56 @@ use super::running::Phase;
 use crate::log::Sync;
 use crate::run::send_signal;
 
-/// A process that was asked to end has this part of the grace before it is told.
-const ASKING_PART: u32 = 4;
-
-/// The deadlines of a conversation.
+/// The deadlines of a conversation, by the clock.
 #[derive(Debug)]
 pub(super) struct Stopping {
-    grace: Duration,
-    /// When the turn must have ended.
-    interrupt: Option<Instant>,
-    /// What comes next for a process that is to end, and when.
-    escalation: Option<(Instant, Escalation)>,
-}
-
-/// How hard a process is pushed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Escalation {
-    Terminate,
-    Kill,
-    /// It is being killed; look again.
-    Killed,
+    began: Instant,
+    escalation: Escalation,
 }
 
 impl Stopping {
     pub(super) fn new(grace: Duration) -> Self {
         Self {
-            grace,
-            interrupt: None,
-            escalation: None,
+            began: Instant::now(),
+            escalation: Escalation::new(grace),
         }
     }
 
     /// When to look next.
     pub(super) fn next(&self) -> Option<Instant> {
-        let escalation = self.escalation.map(|(at, _)| at);
-        match (self.interrupt, escalation) {
-            (Some(one), Some(other)) => Some(one.min(other)),
-            (one, other) => one.or(other),
-        }
+        let wake_at = self.escalation.wake_at()?;
+        Some(self.began + wake_at)
     }
 
     /// A turn was told to end.
     fn interrupted(&mut self) {
-        self.interrupt = Some(Instant::now() + self.grace);
+        self.escalation.interrupted(self.began.elapsed());
     }
 
-    /// It did.
+    /// Nothing is left of what was told to end.
     pub(super) fn turn_ended(&mut self) {
-        self.interrupt = None;
+        self.escalation.turn_ended();
     }
 
-    /// A process was asked to end.
-    fn asked(&mut self) {
-        let at = Instant::now() + self.grace / ASKING_PART;
-        self.escalation = Some((at, Escalation::Terminate));
+    /// What a host before this one wanted to end, and must still.
+    pub(super) fn go_on(&mut self, conversation: &Conversation) {
+        let time = self.began.elapsed();
+        match conversation.run().and_then(|run| run.stopping.as_ref()) {
+            Some(StopReason::Tampered { .. }) => self.escalation.condemn(time),
+            Some(_) => self.escalation.go_on(time),
+            None if conversation.is_interrupted() => self.escalation.interrupted(time),
+            None => {}
+        }
     }
 
-    /// A process is to end, and a host before this one asked it.
-    pub(super) fn go_on(&mut self) {
-        self.escalation = Some((Instant::now(), Escalation::Terminate));
+    /// The process must not live.
+    pub(super) fn condemn(&mut self) {
+        self.escalation.condemn(self.began.elapsed());
     }
 
     /// It is gone.
     pub(super) fn clear(&mut self) {
-        self.interrupt = None;
-        self.escalation = None;
+        self.escalation.gone();
     }
 }
 
@@ -108,42 +94,31 @@ impl Actor {
         };
         self.record(entry, Sync::Now).await?;
         self.control(Control::End).await?;
-        self.stopping.asked();
+        let time = self.stopping.began.elapsed();
+        self.stopping.escalation.asked(time);
         Ok(())
     }
 
     /// A deadline has passed, or it is time to look.
     pub(super) async fn overdue(&mut self) -> Result<Flow, Broken> {
-        let time = Instant::now();
-        if self.stopping.interrupt.is_some_and(|at| at <= time) {
-            self.stopping.interrupt = None;
-            if self.book.conversation().is_interrupted() {
-                self.stop_run(StopReason::Disobeyed).await?;
+        let time = self.stopping.began.elapsed();
+        while let Some(push) = self.stopping.escalation.overdue(time) {
+            match push {
+                Push::EndProcess if self.book.conversation().is_interrupted() => {
+                    self.stop_run(StopReason::Disobeyed).await?;
+                }
+                Push::EndProcess => {}
+                Push::Terminate => self.signal(Signal::TERM),
+                Push::Kill => self.signal(Signal::KILL),
             }
-        }
-        if let Some((at, step)) = self.stopping.escalation
-            && at <= time
-        {
-            self.escalate(step, time);
         }
         Ok(Flow::On)
     }
 
-    fn escalate(&mut self, step: Escalation, time: Instant) {
-        let Phase::Live(live) = &self.phase else {
-            return;
-        };
-        let grace = self.context.settings.grace;
-        let (signal, next) = match step {
-            Escalation::Terminate => (Signal::TERM, Escalation::Kill),
-            Escalation::Kill | Escalation::Killed => (Signal::KILL, Escalation::Killed),
-        };
-        send_signal(&live.record, signal);
-        let wait = match next {
-            Escalation::Killed => Duration::from_secs(1),
-            Escalation::Terminate | Escalation::Kill => grace.saturating_sub(grace / ASKING_PART),
-        };
-        self.stopping.escalation = Some((time + wait, next));
+    fn signal(&self, signal: Signal) {
+        if let Phase::Live(live) = &self.phase {
+            send_signal(&live.record, signal);
+        }
     }
 
     /// A minute has passed.
