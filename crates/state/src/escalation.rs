@@ -90,7 +90,9 @@ impl Escalation {
         }
         let (_, push) = self.process.filter(|(at, _)| *at <= now)?;
         let wait = match push {
-            Push::EndProcess | Push::Terminate => self.grace.saturating_sub(self.grace / ASKING_PART),
+            Push::EndProcess | Push::Terminate => {
+                self.grace.saturating_sub(self.grace / ASKING_PART)
+            }
             Push::Kill => LOOK_AGAIN,
         };
         // A grace of nothing must not make the shell spin.
