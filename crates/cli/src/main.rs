@@ -10,6 +10,7 @@ mod policy;
 mod relay;
 mod shim;
 mod verify;
+mod web;
 
 use std::process::ExitCode;
 

@@ -15,6 +15,8 @@ use estelle_relay::{Config, NewDevice, PylonProfile, RealmName, Registry, Relay,
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::web;
+
 /// Run the relay that connects devices, or add a Pylon or a device to it.
 #[derive(Debug, Args)]
 pub(crate) struct RelayArgs {
@@ -178,6 +180,7 @@ fn serve(path: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
         origins: args.origins,
         proxies: args.proxies,
         metrics_token,
+        pages: Some(web::pages()),
         ..Config::default()
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
