@@ -205,6 +205,23 @@ export class Peer {
         });
         return;
       }
+      case "usage_request": {
+        const { groupBy, requestId } = message.payload;
+        const row = (key: string, costUsd: number) => ({
+          ...{ key, costUsd, inputTokens: costUsd * 9_000, outputTokens: costUsd * 4_000 },
+          ...{ cacheReadTokens: costUsd * 310_000, cacheCreationTokens: costUsd * 11_000 },
+        });
+        const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
+        const rows = {
+          day: Array.from({ length: 24 }, (_, ago) =>
+            row(day(ago), ago % 6 === 5 ? 0 : Math.abs(Math.sin(ago * 2.3)) * 6),
+          ),
+          model: [row("claude-opus-4-6", 41.2), row("claude-sonnet-4-5", 22.9), row("claude-haiku-4-5", 1.3)],
+          conversation: [row("relay", 18.4), row("garden", 9.1), row("deps", 4.6), row("gone", 2.2)],
+        }[groupBy];
+        this.#say({ type: "usage_result", payload: { deviceId, groupBy, rows, success: true, requestId } });
+        return;
+      }
       case "folder_list": {
         const { path = "/home/mina/code", requestId } = message.payload ?? {};
         const folders = ["estelle", "garden-api", "notes", "photos-sync", "thesis"];

@@ -153,6 +153,8 @@ export function sceneOf(name: string, entries: number): Scene {
       return { ...base, path: "/list" };
     case "settings":
       return { ...calm, path: "/settings" };
+    case "usage":
+      return { ...calm, path: "/usage" };
     case "work":
       return { ...calm, path: "/work" };
     case "long":

@@ -38,6 +38,7 @@ const SCENES = [
   "inbox",
   "list",
   "settings",
+  "usage",
   "work",
   "pairing",
   "lost",

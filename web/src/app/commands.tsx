@@ -51,6 +51,7 @@ export function Commands({ close, open, setWindow }: CommandsProps) {
       act: () => changeSettings({ theme: theme === "light" ? "dark" : "light" }),
     });
     list.push({ label: text.palette.help, keys: "?", act: () => setWindow({ type: "help" }) });
+    list.push({ label: text.usage.title, act: () => go("/usage") });
     list.push({ label: text.nav.settings, act: () => go("/settings") });
     return list;
   }, [text, viewing, theme, go, setWindow]);

@@ -26,10 +26,12 @@ import { Work } from "./work";
 const views = {
   settings: () => import("@/features/settings/settings"),
   palette: () => import("./commands"),
+  usage: () => import("@/features/usage/usage"),
   help: () => import("@/features/palette/help"),
   create: () => import("@/features/create/create"),
 };
 const SettingsScreen = lazy(() => views.settings().then((file) => ({ default: file.SettingsScreen })));
+const UsageScreen = lazy(() => views.usage().then((file) => ({ default: file.UsageScreen })));
 const Palette = lazy(() => views.palette().then((file) => ({ default: file.Commands })));
 const Help = lazy(() => views.help().then((file) => ({ default: file.Help })));
 const Create = lazy(() => views.create().then((file) => ({ default: file.Create })));
@@ -79,6 +81,7 @@ export function Shell() {
               </Route>
               <Route path="/inbox" component={Inbox} />
               <Route path="/work" component={Work} />
+              <Route path="/usage" component={UsageScreen} />
               <Route path="/settings">
                 <SettingsScreen openHelp={() => setWindow({ type: "help" })} />
               </Route>

@@ -374,6 +374,17 @@ export const en = {
     terminal: "May use a terminal",
     admin: "May manage devices",
   },
+  usage: {
+    title: "Use",
+    none: "Nothing used yet",
+    noneHelp: "Cost and tokens of every turn appear here.",
+    cached: "From the cache",
+    perDay: "Cost per day, last 30 days",
+    byModel: "By model",
+    byConversation: "By conversation",
+    deleted: "Deleted conversation",
+    details: "Details",
+  },
   work: {
     title: "Work",
     none: "No tasks yet",

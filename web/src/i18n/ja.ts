@@ -375,6 +375,17 @@ export const ja: Catalogue = {
     terminal: "ターミナル",
     admin: "端末の管理",
   },
+  usage: {
+    title: "使用量",
+    none: "まだ使用がありません",
+    noneHelp: "各ターンの費用とトークンがここに現れます。",
+    cached: "キャッシュから",
+    perDay: "日ごとの費用、直近 30 日",
+    byModel: "モデル別",
+    byConversation: "会話別",
+    deleted: "削除された会話",
+    details: "詳細",
+  },
   work: {
     title: "作業",
     none: "タスクはまだありません",

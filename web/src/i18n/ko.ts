@@ -372,6 +372,17 @@ export const ko: Catalogue = {
     terminal: "터미널",
     admin: "기기 관리",
   },
+  usage: {
+    title: "사용량",
+    none: "아직 사용 내역이 없습니다",
+    noneHelp: "모든 차례의 비용과 토큰이 여기에 나타납니다.",
+    cached: "캐시에서",
+    perDay: "일별 비용, 최근 30일",
+    byModel: "모델별",
+    byConversation: "대화별",
+    deleted: "삭제된 대화",
+    details: "자세히",
+  },
   work: {
     title: "작업",
     none: "아직 할 일이 없습니다",

@@ -8,6 +8,8 @@ import type {
   PermissionDecision,
   PermissionMode,
   SkillType,
+  UsageGroup,
+  UsageRow,
 } from "@/gen";
 import { changeDecision, type Decision } from "@/model/decisions";
 import type { Place } from "@/model/fleet";
@@ -212,6 +214,22 @@ export function searchHistory(deviceId: number, query: string): Promise<Hit[]> {
         ? { value: frame.payload.hits.map((hit) => ({ deviceId, ...hit })) }
         : null,
   );
+}
+
+/** What a machine has used, page by page. */
+export async function loadUsage(deviceId: number, groupBy: UsageGroup): Promise<UsageRow[]> {
+  const rows: UsageRow[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await ask(
+      deviceId,
+      (requestId) => ({ type: "usage_request", payload: { groupBy, cursor, requestId } }),
+      (frame) => (frame.type === "usage_result" ? { value: frame.payload } : null),
+    );
+    rows.push(...page.rows);
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return rows;
 }
 
 export function reportBug(deviceId: number, message: string): Promise<void> {

@@ -1,4 +1,5 @@
 /** What the machines have used so far. */
+import { Link } from "wouter";
 import { useApp } from "@/store/app";
 import { useFormats, useText } from "@/store/text";
 import { Section } from "./section";
@@ -45,6 +46,9 @@ export function Usage() {
           })}
         </tbody>
       </table>
+      <Link href="/usage" className="self-start text-[14px] text-accent underline">
+        {text.usage.details}
+      </Link>
     </Section>
   );
 }
