@@ -53,6 +53,8 @@ type Actors = Arc<Mutex<HashMap<ConversationId, mpsc::Sender<Command>>>>;
 pub struct Host {
     context: Arc<Context>,
     actors: Actors,
+    /// Conversations whose log cannot be read, with the reason.
+    unreadable: Arc<HashMap<ConversationId, String>>,
     /// Held for as long as the host is.
     _folder: Arc<DataFolder>,
 }
@@ -85,17 +87,19 @@ impl Host {
             tracing::warn!(%warning, "answers about trust are asked for again");
         }
         let mode = load_default_mode(&data);
-        let host = Self {
+        let mut host = Self {
+            unreadable: Arc::default(),
             context: Arc::new(Context::new(settings, RunWatch::new()?, trust, mode)),
             actors: Actors::default(),
             _folder: folder,
         };
-        host.open_conversations()?;
+        host.unreadable = Arc::new(host.open_conversations()?);
         host.start_clock();
         Ok(host)
     }
 
-    fn open_conversations(&self) -> io::Result<()> {
+    fn open_conversations(&self) -> io::Result<HashMap<ConversationId, String>> {
+        let mut unreadable = HashMap::new();
         let folder = self.context.settings.data.join("conversations");
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
@@ -111,10 +115,11 @@ impl Host {
                 Ok(book) => self.start_actor(id, book),
                 Err(error) => {
                     tracing::error!(conversation = %id, %error, "a conversation could not be opened");
+                    unreadable.insert(id, error.to_string());
                 }
             }
         }
-        Ok(())
+        Ok(unreadable)
     }
 
     fn start_actor(&self, id: ConversationId, book: Book) {
@@ -173,6 +178,13 @@ impl Host {
 /// Commands.
 impl Host {
     fn actor(&self, id: &ConversationId) -> Result<mpsc::Sender<Command>, ApiError> {
+        if let Some(reason) = self.unreadable.get(id) {
+            return Err(ApiError::new(
+                ErrorCode::Internal,
+                reason.clone(),
+                Retry::Never,
+            ));
+        }
         self.lock().get(id).cloned().ok_or_else(|| unknown(id))
     }
 
@@ -183,8 +195,9 @@ impl Host {
     /// The conversation of a message, which may be its first.
     async fn actor_for(&self, command: &SendMessage) -> Result<mpsc::Sender<Command>, ApiError> {
         let id = &command.session_id;
-        if let Ok(actor) = self.actor(id) {
-            return Ok(actor);
+        match self.actor(id) {
+            Err(error) if error.code == ErrorCode::UnknownConversation => {}
+            found => return found,
         }
         // Nothing is made for a message that cannot be worked on.
         self.context.preflight(&first_wish(command)).await?;
@@ -379,6 +392,7 @@ fn first_wish(command: &SendMessage) -> LaunchWish {
         model: payload.model.clone(),
         append_system_prompt: payload.append_system_prompt.clone(),
         mcp_config: payload.mcp_config.clone(),
+        tool_server: None,
         trust: FolderTrust::Withheld,
         hooks: Hooks::None,
         frozen: None,
@@ -386,7 +400,7 @@ fn first_wish(command: &SendMessage) -> LaunchWish {
 }
 
 fn open_book(folder: &Path) -> Result<Book, OpenBookError> {
-    let opened = Book::open(folder)?;
+    let opened = Book::open(folder, now())?;
     if let Some(damage) = &opened.damage {
         tracing::warn!(folder = %folder.display(), ?damage, "a log was damaged");
     }

@@ -6,7 +6,7 @@ import type { ConversationStatus } from "./conversations";
 import type { DecisionKind, PermissionDecision, Question } from "./decisions";
 import type { ErrorCode, ErrorReport, Retry } from "./error";
 import type { ActivityState, ClaudeEvent } from "./events";
-import type { ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, PathText, Prompt, RequestId, RuleText, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
+import type { ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Name, PathText, Prompt, RequestId, RuleText, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
 import type { Json } from "./json";
 
 /**
@@ -197,7 +197,7 @@ fullResult?: string, };
 /**
  * What the host says to its clients.
  */
-export type HostToPylon = { "type": "hello" } & Hello | { "type": "claude_event" } & HostEvent | { "type": "permission_request" } & PermissionRequest | { "type": "question_request" } & QuestionRequest | { "type": "status_response" } & StatusResponse | { "type": "subscribed" } & Subscribed | { "type": "snapshot" } & Snapshot | { "type": "cut_off" } & CutOff | { "type": "request_result" } & RequestResult | { "type": "server_shutdown" } & ServerShutdown | { "type": "error" } & ErrorReport;
+export type HostToPylon = { "type": "hello" } & Hello | { "type": "claude_event" } & HostEvent | { "type": "permission_request" } & PermissionRequest | { "type": "question_request" } & QuestionRequest | { "type": "status_response" } & StatusResponse | { "type": "subscribed" } & Subscribed | { "type": "snapshot" } & Snapshot | { "type": "cut_off" } & CutOff | { "type": "request_result" } & RequestResult | { "type": "tool_call" } & ToolCall | { "type": "server_shutdown" } & ServerShutdown | { "type": "error" } & ErrorReport;
 
 /**
  * The message and where it is to be worked on.
@@ -246,7 +246,11 @@ appendSystemPrompt?: string,
 /**
  * Which device sent it.
  */
-deviceId?: DeviceId, };
+deviceId?: DeviceId, 
+/**
+ * Tools that the sender carries out.
+ */
+toolServer?: ToolServer, };
 
 /**
  * Ends the session; the next message starts afresh.
@@ -407,7 +411,7 @@ requestId?: RequestId, };
 /**
  * What a Pylon says to the host.
  */
-export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "shutdown" } & Shutdown;
+export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "tool_result" } & ToolResult | { "type": "shutdown" } & Shutdown;
 
 /**
  * A person must answer questions.
@@ -819,6 +823,86 @@ fresh: boolean,
  * The `requestId` of the request, if it had one.
  */
 requestId?: RequestId, };
+
+/**
+ * The agent calls a tool.
+ */
+export type ToolCall = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Which call; the result names it.
+ */
+callId: ToolUseId, 
+/**
+ * Of which server.
+ */
+server: string, 
+/**
+ * Which tool.
+ */
+tool: string, 
+/**
+ * With what.
+ */
+arguments: Json, };
+
+/**
+ * A tool.
+ */
+export type ToolDefinition = { 
+/**
+ * Its name.
+ */
+name: Name, 
+/**
+ * What it does, for the model.
+ */
+description: string, 
+/**
+ * The JSON Schema of its arguments.
+ */
+inputSchema: Json, };
+
+/**
+ * What came of a call.
+ */
+export type ToolResult = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Which call.
+ */
+callId: ToolUseId, 
+/**
+ * What the tool gave.
+ */
+result?: string, 
+/**
+ * Why it failed, for the model.
+ */
+error?: string, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * A server of tools within the host.
+ */
+export type ToolServer = { 
+/**
+ * Its name, which is part of the names of its tools.
+ */
+name: Name, 
+/**
+ * Its tools.
+ */
+tools: Array<ToolDefinition>, };
 
 /**
  * A client looked at the conversation: it is not idle.

@@ -246,6 +246,7 @@ fn wish(mode: CliMode, run_folder: &Path, work: &Path) -> Result<LaunchWish, Can
         model: None,
         append_system_prompt: None,
         mcp_config: None,
+        tool_server: None,
         trust: FolderTrust::Granted,
         hooks: Hooks::Run,
         frozen: Some(FrozenProject {

@@ -87,7 +87,9 @@ pub(crate) struct Actor {
     pub(super) inbox: mpsc::Receiver<Command>,
     pub(super) listeners: Vec<Mailbox>,
     pub(super) phase: Phase,
+    /// Counts on a clock that nobody can set: a jump of the time of day stops no process.
     pub(super) idle: IdleWatch,
+    since: Instant,
     pub(super) stopping: Stopping,
     pub(super) after_end: Vec<AfterEnd>,
     /// People who wait to hear whether a resume worked.
@@ -96,6 +98,8 @@ pub(crate) struct Actor {
     pub(super) disk_full: bool,
     /// More of the journal is there than was read in one go.
     pub(super) has_more: bool,
+    /// When messages that nobody took were last written again.
+    pub(super) nudged: Instant,
     /// There is no such conversation any more.
     pub(super) is_deleted: bool,
 }
@@ -124,13 +128,26 @@ impl Actor {
             inbox,
             listeners: Vec::new(),
             phase: Phase::Quiet,
-            idle: IdleWatch::new(now()),
+            idle: IdleWatch::new(Timestamp(0)),
+            since: Instant::now(),
             after_end: Vec::new(),
             resuming: Vec::new(),
             disk_full: false,
             has_more: false,
+            nudged: Instant::now(),
             is_deleted: false,
         }
+    }
+
+    /// Somebody typed, the process printed, or a client came back.
+    pub(super) fn touch(&mut self) {
+        let now = self.elapsed();
+        self.idle.touch(now);
+    }
+
+    /// The time on the clock of the idle watch.
+    pub(super) fn elapsed(&self) -> Timestamp {
+        Timestamp(i64::try_from(self.since.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
     /// Runs until the conversation is deleted or the host lets go of it.
@@ -324,7 +341,7 @@ impl Actor {
                 () = sleep_until(until) => break,
             }
         }
-        match Book::open(&self.folder) {
+        match Book::open(&self.folder, now()) {
             Ok(opened) => {
                 self.book = opened.book;
                 self.disk_full = false;

@@ -3,8 +3,10 @@
 //! **Invariant:** nothing is published and nothing is sent to a CLI before the entry that says so is in the log. When an
 //! append fails the machine is ahead of the disk; the book is then closed and must be opened again.
 
-use std::fs::File;
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::ops::Range;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -115,8 +117,69 @@ impl Book {
         Ok(book)
     }
 
-    /// Opens a book and folds its log.
-    pub fn open(folder: &Path) -> Result<OpenedBook, OpenBookError> {
+    /// Opens a book and folds its log. What is damaged in the middle is put aside, and the rest begins a new epoch.
+    pub fn open(folder: &Path, at: Timestamp) -> Result<OpenedBook, OpenBookError> {
+        let mut opened = Self::open_file(folder)?;
+        match &opened.damage {
+            None => {}
+            Some(Damage::TornTail(range)) => {
+                let what = format!(
+                    "{} bytes of an unfinished append were cut off",
+                    length(range)
+                );
+                let entry = opened.book.conversation.repair(at, what, Vec::new());
+                opened.book.append_at_opening(&entry)?;
+            }
+            Some(Damage::Broken(range)) => {
+                let range = range.clone();
+                let damage = opened.damage.take();
+                opened.book.put_aside(folder, &range, at)?;
+                opened.damage = damage;
+            }
+        }
+        Ok(opened)
+    }
+
+    fn append_at_opening(&mut self, entry: &Entry) -> Result<(), OpenBookError> {
+        let appended = self.append(entry, Sync::Now);
+        appended.map(drop).map_err(|error| OpenBookError::Io {
+            path: self.path.clone(),
+            source: io::Error::other(error),
+        })
+    }
+
+    /// Keeps the damaged log under another name and goes on with what is proven of it.
+    ///
+    /// The shortened log takes the place of the old one in one step; until then the old one is found again.
+    fn put_aside(
+        &mut self,
+        folder: &Path,
+        damaged: &Range<u64>,
+        at: Timestamp,
+    ) -> Result<(), OpenBookError> {
+        let path = self.path.clone();
+        let failed = |source| OpenBookError::Io {
+            path: path.clone(),
+            source,
+        };
+        let beside = folder.join("log.new");
+        copy_head(&path, &beside, damaged.start).map_err(failed)?;
+        let (log, _) = Log::visit(&beside, |_| {}).map_err(failed)?;
+        self.sync = Arc::new(log.descriptor().map_err(failed)?);
+        self.log = log;
+        let what = format!(
+            "{} bytes of this conversation's log were damaged; what they held is lost unless it appears again below",
+            length(damaged)
+        );
+        let entry = self.conversation.shorten(at, what);
+        self.append_at_opening(&entry)?;
+        std::fs::hard_link(&path, folder.join(format!("log.damaged-{}.jsonl", at.0)))
+            .and_then(|()| std::fs::rename(&beside, &path))
+            .and_then(|()| File::open(folder)?.sync_all())
+            .map_err(failed)
+    }
+
+    fn open_file(folder: &Path) -> Result<OpenedBook, OpenBookError> {
         let path = folder.join(LOG);
         let mut folding = Folding::default();
         let visited = Log::visit(&path, |record| folding.take(record));
@@ -250,6 +313,21 @@ fn letters(
     letters
 }
 
+fn length(range: &Range<u64>) -> u64 {
+    range.end - range.start
+}
+
+fn copy_head(from: &Path, to: &Path, bytes: u64) -> io::Result<()> {
+    let mut copy = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(to)?;
+    io::copy(&mut File::open(from)?.take(bytes), &mut copy)?;
+    copy.sync_all()
+}
+
 /// A durable event as it goes to clients.
 fn letter(
     id: &ConversationId,
@@ -305,6 +383,7 @@ fn generation(record: &Record) -> Option<Generation> {
         | Record::Interrupted { .. }
         | Record::Stopping { .. }
         | Record::Forgotten
+        | Record::Shortened { .. }
         | Record::Repaired { .. } => None,
     }
 }

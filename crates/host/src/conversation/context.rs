@@ -16,6 +16,7 @@ use crate::launch::{FindCliError, LaunchWish, find_cli, prepare};
 use crate::mailbox::Roster;
 use crate::rules::RuleBook;
 use crate::run::{RunWatch, ShimCommand};
+use crate::traffic::{Limits, Redactor, TrafficLog};
 use crate::trust::TrustStore;
 
 /// How a host is to work.
@@ -48,6 +49,8 @@ pub(crate) struct Context {
     pub(crate) tracker: TaskTracker,
     pub(crate) agent: Agent,
     pub(crate) canary: Canary,
+    /// Absent when the log could not be opened: it is a help, not the truth.
+    pub(crate) traffic: Option<TrafficLog>,
     trust: Mutex<TrustStore>,
     rules: Mutex<RuleBook>,
     default_mode: Mutex<PermissionMode>,
@@ -64,6 +67,7 @@ impl Context {
             agent: Agent::new(settings.search.clone()),
             canary: Canary::load(&settings.data),
             rules: Mutex::new(RuleBook::load(&settings.data)),
+            traffic: open_traffic(&settings),
             settings,
             watch,
             roster: Roster::default(),
@@ -108,6 +112,17 @@ impl Context {
             .default_mode
             .lock()
             .unwrap_or_else(PoisonError::into_inner) = mode;
+    }
+}
+
+fn open_traffic(settings: &HostSettings) -> Option<TrafficLog> {
+    let redactor = Redactor::from_environment();
+    match TrafficLog::open(&settings.data.join("logs"), Limits::default(), redactor) {
+        Ok((log, _writer)) => Some(log),
+        Err(error) => {
+            tracing::warn!(%error, "going on without a log of the traffic");
+            None
+        }
     }
 }
 

@@ -11,16 +11,19 @@ use std::time::Instant;
 use estelle_claude::framing::Frame;
 use estelle_claude::line::Line;
 use estelle_claude::wire::{Body, Message};
-use estelle_proto::Generation;
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::runs::JournalDamage;
+use estelle_proto::{ConversationId, Generation};
 use estelle_state::conversation::{Conversation, Durable, RunExit, Stretch};
 use tokio::sync::Notify;
 
+use super::actor::now;
+use super::context::Context;
 use super::writer::{LineKey, Outgoing, Writer};
 use crate::run::journal::JournalReader;
 use crate::run::space::{DEFAULT_RESERVE, JournalSpace};
-use crate::run::{ExitRecord, RunFolder, RunRecord, RunWatch, stderr_tail};
+use crate::run::{ExitRecord, RunFolder, RunRecord, stderr_tail};
+use crate::traffic::{Direction, TrafficLog};
 use crate::translate::{READER, Translation, Translator};
 
 /// The journal is given back to the disk only this far behind the reader, so that a check has something to look at.
@@ -50,6 +53,8 @@ pub(super) struct Live {
     stretch_from: u64,
     hasher: blake3::Hasher,
     space: JournalSpace,
+    id: ConversationId,
+    traffic: Option<TrafficLog>,
 }
 
 impl Live {
@@ -58,14 +63,14 @@ impl Live {
         conversation: &Conversation,
         folder: RunFolder,
         record: RunRecord,
-        watch: &RunWatch,
+        context: &Context,
     ) -> io::Result<Self> {
         let (generation, read_to, open_from) = match conversation.run() {
             Some(run) => (run.generation, run.read_to, run.open_from),
             None => (conversation.last_generation(), 0, 0),
         };
         // The bell is hung up before anything is looked at, so nothing that happens meanwhile is missed.
-        let bell = watch.watch(folder.path())?;
+        let bell = context.watch.watch(folder.path())?;
         let reader = JournalReader::open(&folder.journal(), open_from)?;
         Ok(Self {
             generation,
@@ -81,6 +86,8 @@ impl Live {
             stretch_from: read_to,
             hasher: blake3::Hasher::new(),
             space: JournalSpace::open(&folder.journal(), DEFAULT_RESERVE)?,
+            id: conversation.id().clone(),
+            traffic: context.traffic.clone(),
             folder,
             record,
         })
@@ -131,6 +138,7 @@ impl Live {
             return Ok(None);
         }
         self.hash(frame, from, to)?;
+        self.log(Direction::Output, message.raw());
         self.last_output = Instant::now();
         Ok(Some(found))
     }
@@ -201,6 +209,7 @@ impl Live {
             return true;
         }
         let Some(text) = text() else { return true };
+        self.log(Direction::Input, &text);
         let is_taken = self.writer.take(Outgoing {
             key: key.clone(),
             text,
@@ -209,6 +218,12 @@ impl Live {
             self.written.insert(key);
         }
         is_taken
+    }
+
+    fn log(&self, direction: Direction, line: &str) {
+        if let Some(traffic) = &self.traffic {
+            traffic.record(&self.id, direction, now(), line);
+        }
     }
 
     /// A line must be written again, or was not written at all.

@@ -1,17 +1,24 @@
 //! The journal: every line becomes facts and events, in the log before anybody hears of them.
 
+use std::time::Duration;
+
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{HostEvent, HostToPylon};
-use estelle_state::conversation::{Seen, StopReason};
+use estelle_state::conversation::{Place, Seen, StopReason};
 use rustix::process::Signal;
+use tokio::time::Instant;
 
 use super::actor::{Actor, Broken, now};
 use super::live::Live;
 use super::running::{Phase, Wake};
+use super::writer::LineKey;
 use crate::log::Sync;
 use crate::mailbox::Letter;
 use crate::run::send_signal;
 use crate::translate::{Translation, digest_of_answer};
+
+/// How long a CLI may leave a message lying before it is written again.
+const PATIENCE: Duration = Duration::from_secs(15);
 
 /// How many lines are read before commands get their turn.
 const BATCH: usize = 256;
@@ -45,15 +52,48 @@ impl Actor {
             return Ok(());
         };
         if count > 0 {
-            self.idle.touch(now());
             self.disk_full = live.refill().is_err();
+            self.touch();
             return Ok(());
         }
+        self.nudge().await?;
+        let Phase::Live(live) = &mut self.phase else {
+            return Ok(());
+        };
         // The end is looked for before the file is read again: what was written before it is then seen.
         if !live.is_alive()? {
             self.drain().await?;
         }
         Ok(())
+    }
+
+    /// A message that the CLI was given, and that begins no turn, contradicts itself. One that it did not take is written
+    /// again, which harms nothing; one that it took was answered before, and is done.
+    async fn nudge(&mut self) -> Result<(), Broken> {
+        let conversation = self.book.conversation();
+        let Phase::Live(live) = &mut self.phase else {
+            return Ok(());
+        };
+        let is_quiet = live.last_output.elapsed() > PATIENCE && self.nudged.elapsed() > PATIENCE;
+        if !is_quiet || conversation.occupied().turn.is_some() {
+            return Ok(());
+        }
+        self.nudged = Instant::now();
+        let mut known = Vec::new();
+        for one in conversation.messages() {
+            let id = &one.message.id;
+            if one.place == Place::Handed(live.generation) {
+                tracing::warn!(message = %id.0, "a message was not taken; writing it again");
+                live.unwrite(&LineKey::Message(id.clone()));
+            } else if one.place == Place::Taken(live.generation) {
+                known.push(id.clone());
+            }
+        }
+        if known.is_empty() {
+            return Ok(());
+        }
+        let entry = self.book.decide().withdraw(now(), known);
+        self.record(entry, Sync::Later).await
     }
 
     fn next_line(&mut self) -> Result<Option<Translation>, Broken> {

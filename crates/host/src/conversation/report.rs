@@ -164,6 +164,7 @@ impl Actor {
         conversation
             .shown()
             .map(|(key, pending)| self.decision(key, pending))
+            .chain(self.open_calls())
             .collect()
     }
 

@@ -73,8 +73,12 @@ impl Actor {
                 self.set_model(command.model).await?;
                 let _ = reply.send(Ok(Done::default()));
             }
+            PylonToHost::ToolResult(result) => {
+                let outcome = self.finish(result).await?;
+                let _ = reply.send(outcome);
+            }
             PylonToHost::Touch(_) => {
-                self.idle.touch(now());
+                self.touch();
                 let _ = reply.send(Ok(Done::default()));
             }
             PylonToHost::Hello(_)
@@ -122,7 +126,7 @@ impl Actor {
         };
         entries.extend(accepted.entries);
         self.record_all(entries).await?;
-        self.idle.touch(now());
+        self.touch();
         Ok(Ok(Done {
             seq: Some(accepted.seq),
             ..Done::default()
@@ -246,6 +250,7 @@ impl Actor {
             model: settings.model,
             append_system_prompt: settings.append_system_prompt,
             mcp_config: settings.mcp_config,
+            tool_server: settings.tool_server,
             session: None,
         };
         let entries = self
@@ -335,7 +340,7 @@ impl Actor {
         match self.book.decide().answer(at, key, by, decision, line) {
             Ok(entry) => {
                 self.record(entry, Sync::Now).await?;
-                self.idle.touch(at);
+                self.touch();
                 Ok(Ok(Done {
                     answered_by: by,
                     answered_at: Some(at),
@@ -392,6 +397,7 @@ fn change(payload: &MessagePayload, has_session: bool) -> Change {
         model: payload.model.clone(),
         append_system_prompt: payload.append_system_prompt.clone(),
         mcp_config: payload.mcp_config.clone(),
+        tool_server: payload.tool_server.as_deref().cloned(),
         session: payload.claude_session_id.clone().filter(|_| !has_session),
     }
 }

@@ -135,6 +135,10 @@ impl Actor {
             model: settings.model.clone(),
             append_system_prompt: settings.append_system_prompt.clone(),
             mcp_config: settings.mcp_config.clone(),
+            tool_server: settings
+                .tool_server
+                .as_ref()
+                .map(|server| server.name.to_string()),
             trust: FolderTrust::Withheld,
             hooks: Hooks::None,
             frozen: None,
@@ -194,6 +198,8 @@ impl Actor {
             .watch
             .watch(folder.path())
             .map_err(|error| format!("failed to watch the folder of the run: {error}"))?;
+        let marker = run_marker(self.book.conversation().id(), generation, folder.path());
+        crate::run::cgroup::prepare(&folder, &marker);
         start_detached(&folder, &self.context.settings.shim)
             .map_err(|error: StartError| error.to_string())?;
         failpoint::reach("shim-started");
@@ -239,14 +245,9 @@ impl Actor {
         if let Some(entry) = started {
             self.record(entry, Sync::Now).await?;
         }
-        let live = Live::attach(
-            self.book.conversation(),
-            folder,
-            record,
-            &self.context.watch,
-        )?;
+        let live = Live::attach(self.book.conversation(), folder, record, &self.context)?;
         self.phase = Phase::Live(Box::new(live));
-        self.idle.touch(now());
+        self.touch();
         if let Some(greeting) = greeting {
             self.greet(greeting).await?;
         }
@@ -357,7 +358,11 @@ impl Actor {
         let Phase::Live(live) = &self.phase else {
             return;
         };
-        let marker = run_marker(self.book.conversation().id(), live.generation);
+        let marker = run_marker(
+            self.book.conversation().id(),
+            live.generation,
+            live.folder.path(),
+        );
         let cleaned = clean_up(&live.folder, &marker).await;
         if cleaned.left > 0 {
             tracing::warn!(left = cleaned.left, %marker, "processes of a run could not be ended");
@@ -396,9 +401,6 @@ impl Actor {
 
     /// Takes up whatever was left by the host before.
     pub(super) async fn recover(&mut self) -> Result<(), Broken> {
-        for id in self.book.conversation().lost_calls() {
-            self.lose_call(id).await?;
-        }
         let Some(run) = self.book.conversation().run() else {
             return Ok(());
         };
@@ -415,12 +417,7 @@ impl Actor {
                 if let Some(entry) = started {
                     self.record(entry, Sync::Now).await?;
                 }
-                let live = Live::attach(
-                    self.book.conversation(),
-                    folder,
-                    record,
-                    &self.context.watch,
-                )?;
+                let live = Live::attach(self.book.conversation(), folder, record, &self.context)?;
                 self.phase = Phase::Live(Box::new(live));
                 if was_stopping.is_some() {
                     if let Phase::Live(live) = &mut self.phase {

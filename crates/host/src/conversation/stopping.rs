@@ -128,10 +128,8 @@ impl Actor {
         };
         let conversation = self.book.conversation();
         let occupation = conversation.occupation();
-        match self
-            .idle
-            .look(now(), occupation, self.context.settings.idle)
-        {
+        let time = self.elapsed();
+        match self.idle.look(time, occupation, self.context.settings.idle) {
             IdleVerdict::Leave => Ok(()),
             IdleVerdict::Warn { seconds_left } => {
                 let id = conversation.id().clone();

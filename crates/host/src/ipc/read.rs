@@ -135,6 +135,7 @@ impl<D: Desk> Reader<D> {
             | PylonToHost::GetRules(_)
             | PylonToHost::SetRule(_)
             | PylonToHost::RemoveRule(_)
+            | PylonToHost::ToolResult(_)
             | PylonToHost::Shutdown(_)
             | PylonToHost::Unknown(_)) => self.submit(command, back).await,
         }

@@ -44,6 +44,7 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
         | PylonToHost::RemoveRule(_)
         | PylonToHost::Subscribe(_)
         | PylonToHost::Unsubscribe(_)
+        | PylonToHost::ToolResult(_)
         | PylonToHost::Shutdown(_)
         | PylonToHost::Unknown(_) => Ok(()),
     }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 
 use estelle_claude::options::LaunchEnv;
 use estelle_proto::{ConversationId, Generation};
@@ -23,9 +24,13 @@ const NESTED: [&str; 6] = [
 const OWN: &str = "ESTELLE_";
 const SIMULATOR: &str = "ESTELLE_SIM_";
 
-/// The value of `ESTELLE_RUN` for a run.
-pub fn run_marker(conversation: &ConversationId, generation: Generation) -> String {
-    format!("{}/{}", conversation.as_str(), generation.0)
+/// The value of `ESTELLE_RUN` for a run: conversation, generation, and a hash of the run's folder.
+///
+/// Two hosts on one machine may have conversations of the same name; ending what one run left behind must never reach
+/// a run of the other.
+pub fn run_marker(conversation: &ConversationId, generation: Generation, folder: &Path) -> String {
+    let hash = blake3::hash(folder.as_os_str().as_encoded_bytes()).to_hex();
+    format!("{conversation}/{}/{}", generation.0, &hash[..16])
 }
 
 /// The whole environment: what is inherited, changed as the SDK wants it, with the mark of the run.

@@ -150,7 +150,7 @@ pub fn prepare(
         launch: record(wish, cli, &launch, inherited)?,
         files,
         frozen,
-        initialize: options.initialize(),
+        initialize: with_tools(options.initialize(), wish),
         mode: CliMode::of(&wish.mode),
         warnings,
     })
@@ -159,9 +159,14 @@ pub fn prepare(
 /// The greeting of a run that was started with this wish, for a host that takes it up.
 pub fn greeting(wish: &LaunchWish) -> Initialize {
     // Only the arguments can be refused, and they are not looked at.
-    options(wish, &[])
-        .map(|options| options.initialize())
-        .unwrap_or_default()
+    let greeting = options(wish, &[]).map(|options| options.initialize());
+    with_tools(greeting.unwrap_or_default(), wish)
+}
+
+/// Names the server of our own tools, whose calls come over the control protocol.
+fn with_tools(mut greeting: Initialize, wish: &LaunchWish) -> Initialize {
+    greeting.sdk_mcp_servers = wish.tool_server.clone().map(|name| vec![name]);
+    greeting
 }
 
 impl Prepared {
@@ -262,7 +267,7 @@ fn record(
         env: environment(
             inherited,
             &launch.env,
-            run_marker(&wish.conversation, wish.generation),
+            run_marker(&wish.conversation, wish.generation, &wish.run_folder),
         ),
         cwd: wish.working_dir.clone(),
         cli_version: cli.version().to_string(),

@@ -28,6 +28,8 @@ pub struct LaunchWish {
     pub append_system_prompt: Option<String>,
     /// Tool servers; absent means those of `.mcp.json`, if the folder is trusted.
     pub mcp_config: Option<Json>,
+    /// The server of our own tools, if the conversation has one.
+    pub tool_server: Option<String>,
     /// Whether what the folder brings is loaded.
     pub trust: FolderTrust,
     /// Whether hooks run, see [`Hooks::decide`].

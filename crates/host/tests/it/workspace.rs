@@ -101,6 +101,7 @@ impl Workspace {
             model: None,
             append_system_prompt: None,
             mcp_config: None,
+            tool_server: None,
             trust,
             hooks: contents.hooks(trust, []),
             frozen: contents.frozen(),

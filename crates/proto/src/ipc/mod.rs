@@ -35,10 +35,12 @@
 mod commands;
 mod reports;
 mod rules;
+mod tools;
 
 pub use commands::*;
 pub use reports::*;
 pub use rules::*;
+pub use tools::*;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -3,7 +3,7 @@
 //! Events travel in `claude_event` with their number; decisions are repeated as messages of their own, so that a Pylon
 //! that just came back sees them before anything else.
 
-use super::{Hello, RuleList};
+use super::{Hello, RuleList, ToolCall};
 use crate::{
     ActivityState, ChainHash, ClaudeEvent, ClaudeSessionId, ConversationId, ConversationStatus,
     DecisionKind, DeviceId, Epoch, ErrorReport, Generation, Json, PathText, PermissionMode,
@@ -340,6 +340,7 @@ union! {
         Snapshot(Snapshot) = "snapshot",
         CutOff(CutOff) = "cut_off",
         RequestResult(RequestResult) = "request_result",
+        ToolCall(ToolCall) = "tool_call",
         ServerShutdown(ServerShutdown) = "server_shutdown",
         Error(ErrorReport) = "error",
     }

@@ -2,10 +2,11 @@
 
 use estelle_proto::decisions::{DecisionState, PermissionDecision};
 use estelle_proto::events::{
-    ClaudeAborted, ClaudeEvent, DecisionAnswered, PermissionAsked, QuestionAsked, UserMessage,
+    ClaudeAborted, ClaudeEvent, DecisionAnswered, ErrorEvent, PermissionAsked, QuestionAsked,
+    UserMessage,
 };
 use estelle_proto::runs::SessionReset;
-use estelle_proto::{DeviceId, Seq, Timestamp, ToolUseId};
+use estelle_proto::{DeviceId, Epoch, Seq, Timestamp, ToolUseId};
 
 use super::fold::HOST;
 use super::messages::Place;
@@ -77,6 +78,11 @@ impl Conversation {
         let seq = Seq(self.seq.0 + 1);
         entries.push(self.commit(at, Record::Accepted(message), vec![event.into()]));
         Ok(Accepted { seq, entries })
+    }
+
+    /// Messages that will not be answered.
+    pub fn withdraw(&mut self, at: Timestamp, messages: Vec<MessageId>) -> Entry {
+        self.commit(at, Record::Withdrawn { messages }, Vec::new())
     }
 
     /// Lets messages go that were kept because their process died.
@@ -191,6 +197,13 @@ impl Conversation {
         }
         let event = ClaudeEvent::SessionReset(SessionReset::new("new_session".to_owned()));
         Some(self.commit(at, Record::Forgotten, vec![event.into()]))
+    }
+
+    /// What lay behind the log was damaged and is gone.
+    pub fn shorten(&mut self, at: Timestamp, what: String) -> Entry {
+        let epoch = Epoch(self.epoch.0 + 1);
+        let event = ClaudeEvent::Error(ErrorEvent::new(what));
+        self.commit(at, Record::Shortened { epoch }, vec![event.into()])
     }
 
     /// Something was found wrong and put right.

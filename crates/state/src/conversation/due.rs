@@ -116,13 +116,12 @@ impl Conversation {
         lines
     }
 
-    /// Calls of our own tools that were begun by a host that is gone: nobody knows what came of them.
-    pub fn lost_calls(&self) -> Vec<String> {
+    /// Calls of our own tools that were begun and have no answer, by the CLI's request id.
+    pub fn open_calls(&self) -> impl Iterator<Item = (&str, &Call)> {
         let calls = self.run.iter().flat_map(|run| &run.calls);
         calls
             .filter(|(_, call)| call.begun && call.answer.is_none())
-            .map(|(id, _)| id.clone())
-            .collect()
+            .map(|(id, call)| (id.as_str(), call))
     }
 
     /// How far the answer to a decision is.

@@ -23,6 +23,7 @@ impl Conversation {
         let at = entry.at;
         match &entry.record {
             Record::Began { .. } | Record::Repaired { .. } => {}
+            Record::Shortened { epoch } => self.epoch = *epoch,
             Record::Set(change) => self.set(change),
             Record::Accepted(message) => {
                 // Its event is the first of the entry.
@@ -195,14 +196,15 @@ impl Conversation {
                     run.cost = *cost;
                 }
             }
-            // One that is taken outside of a turn was answered before, and is done.
-            Seen::Taken { message } if self.turn.is_none() => self.messages.finish(message),
             Seen::Taken { message } => self.messages.take(message, generation),
             Seen::Dropped { message } => self.messages.finish(message),
             Seen::Asked(request) => self.asked(request, generation, at),
             Seen::Withdrew { request_id } => {
                 if let Some(key) = self.key_of(generation, request_id) {
                     self.settle(&key);
+                }
+                if let Some(run) = &mut self.run {
+                    run.calls.remove(request_id);
                 }
             }
             Seen::Response { request_id, .. } => self.responded(request_id, generation),
@@ -383,6 +385,7 @@ impl Settings {
         take(&mut self.working_dir, change.working_dir.as_ref());
         take(&mut self.mode, change.mode.as_ref());
         take(&mut self.mcp_config, change.mcp_config.as_ref());
+        take(&mut self.tool_server, change.tool_server.as_ref());
         if let Some(model) = &change.model {
             self.model = Some(model.clone()).filter(|model| !model.is_empty());
         }

@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::events::Init;
+use estelle_proto::ipc::ToolServer;
 use estelle_proto::{
     ClaudeSessionId, ConversationId, Epoch, Generation, Json, PathText, PermissionMode, Seq,
     Timestamp, ToolUseId, WorkspaceId,
@@ -57,6 +58,8 @@ pub struct Settings {
     pub append_system_prompt: Option<String>,
     /// Tool servers.
     pub mcp_config: Option<Json>,
+    /// Tools that a client carries out.
+    pub tool_server: Option<ToolServer>,
 }
 
 /// A decision that is open, with what people are shown.

@@ -6,6 +6,7 @@
 
 use estelle_proto::decisions::{DecisionKind, Question};
 use estelle_proto::events::ClaudeEvent;
+use estelle_proto::ipc::ToolServer;
 use estelle_proto::runs::PauseReason;
 use estelle_proto::{
     ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Json, OnBusy,
@@ -166,6 +167,11 @@ pub enum Record {
     },
     /// The session is forgotten; the next run starts afresh.
     Forgotten,
+    /// What lay behind this was damaged and is gone: cursors from before are void.
+    Shortened {
+        /// The epoch from here on.
+        epoch: Epoch,
+    },
     /// Something was found wrong and put right.
     Repaired {
         /// What, for people.
@@ -213,6 +219,9 @@ pub struct Change {
     /// Tool servers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp_config: Option<Json>,
+    /// Tools that a client carries out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_server: Option<ToolServer>,
     /// A session made elsewhere that the next run takes up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<ClaudeSessionId>,

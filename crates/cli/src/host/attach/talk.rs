@@ -285,6 +285,7 @@ impl Talk {
             | HostToPylon::Hello(_)
             | HostToPylon::StatusResponse(_)
             | HostToPylon::Subscribed(_)
+            | HostToPylon::ToolCall(_)
             | HostToPylon::Unknown(_) => Vec::new(),
         };
         effects.extend(self.ask());

@@ -1,5 +1,7 @@
 //! The host with real processes: turns, decisions, stopping, and taking up what a dead host left.
 
+mod lifecycle;
+mod messages;
 mod stage;
 
 use estelle_proto::conversations::ConversationStatus;
@@ -11,6 +13,15 @@ use estelle_sim::api::RealCli;
 use estelle_sim::script::Script;
 use serde_json::json;
 
+use lifecycle::{
+    a_killed_agent_is_reported_and_not_restarted, a_new_session_forgets_what_was_said,
+    a_session_that_is_gone_is_begun_afresh_once, a_stopped_process_is_resumed_with_its_history,
+};
+use messages::{
+    a_message_that_is_sent_twice_runs_once, a_queued_message_waits_for_the_end_of_the_turn,
+    a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
+    an_interrupting_message_ends_the_turn_first,
+};
 use stage::{Agent, Listener, Stage, conversation, message, status, submit};
 
 async fn a_message_is_answered(agent: &Agent) {
@@ -271,4 +282,12 @@ on_all_agents!(
     a_question_waits_over_the_death_of_the_host,
     a_stop_ends_the_turn_and_the_process_goes_on,
     an_allowed_tool_runs_without_asking_and_a_denied_one_never,
+    a_stopped_process_is_resumed_with_its_history,
+    a_session_that_is_gone_is_begun_afresh_once,
+    a_killed_agent_is_reported_and_not_restarted,
+    a_new_session_forgets_what_was_said,
+    a_queued_message_waits_for_the_end_of_the_turn,
+    an_interrupting_message_ends_the_turn_first,
+    a_message_that_is_sent_twice_runs_once,
+    a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
 );

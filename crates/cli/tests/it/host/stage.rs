@@ -172,6 +172,8 @@ pub(crate) fn message(stage: &Stage, id: &ConversationId, text: &str) -> SendMes
 /// Somebody who listens to a conversation.
 pub(crate) struct Listener {
     reader: MailReader,
+    /// Longest wait for a message.
+    pub(crate) patience: Duration,
     pub(crate) events: Vec<HostEvent>,
 }
 
@@ -186,14 +188,17 @@ impl Listener {
         host.subscribe(request, mailbox).await.unwrap();
         Self {
             reader,
+            patience: PATIENCE,
             events: Vec::new(),
         }
     }
 
     pub(crate) async fn message(&mut self) -> HostToPylon {
-        let mail = tokio::time::timeout(PATIENCE, self.reader.next()).await;
+        let mail = tokio::time::timeout(self.patience, self.reader.next()).await;
         let Ok(Mail::Line(line)) = mail else {
-            panic!("nothing more came after {:#?}", self.events);
+            let lines = self.events.iter().map(serde_json::to_string);
+            let lines: Vec<_> = lines.map(Result::unwrap).collect();
+            panic!("nothing more came after\n{}", lines.join("\n"));
         };
         let message: HostToPylon = serde_json::from_str(&line).unwrap();
         if let HostToPylon::Event(event) = &message {

@@ -208,6 +208,9 @@ impl Actor {
             // Its cursors say what it sent; ours say what arrived, and those count.
             HostToPylon::CutOff(_) => self.on_gone(LostHost::CutOff),
             HostToPylon::Hello(_) => {}
+            HostToPylon::ToolCall(call) => {
+                tracing::warn!(tool = %call.tool, "this pylon offers no tools, yet one is called");
+            }
             HostToPylon::Unknown(message) => {
                 tracing::debug!(kind = %message.kind, "the host said something this build does not know");
             }

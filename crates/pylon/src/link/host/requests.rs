@@ -162,6 +162,7 @@ fn repeat(command: &PylonToHost) -> Repeat {
         | PylonToHost::NewSession(_)
         | PylonToHost::ClearSession(_)
         | PylonToHost::DeleteSession(_)
+        | PylonToHost::ToolResult(_)
         | PylonToHost::Shutdown(_)
         | PylonToHost::Hello(_)
         | PylonToHost::Unknown(_) => Repeat::Never,

@@ -50,7 +50,7 @@ fn the_example_of_a_log_has_every_kind() {
     assert_eq!(found.len(), KINDS.len(), "a kind that is not in the list");
 }
 
-const KINDS: [&str; 50] = [
+const KINDS: [&str; 51] = [
     "accepted",
     "answered",
     "asked",
@@ -88,6 +88,7 @@ const KINDS: [&str; 50] = [
     "seen unknown",
     "set",
     "settled",
+    "shortened",
     "shown",
     "signal",
     "started",
@@ -140,6 +141,7 @@ fn name(record: &Record, found: &mut BTreeSet<&'static str>) {
             "ended"
         }
         Record::Forgotten => "forgotten",
+        Record::Shortened { .. } => "shortened",
         Record::Repaired { .. } => "repaired",
     };
     found.insert(name);

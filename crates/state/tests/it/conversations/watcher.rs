@@ -81,6 +81,7 @@ fn explains(record: &Record, id: &MessageId, was: Place) -> bool {
         | Record::Interrupted { .. }
         | Record::Stopping { .. }
         | Record::Forgotten
+        | Record::Shortened { .. }
         | Record::Repaired { .. } => false,
     }
 }
@@ -221,6 +222,7 @@ impl Runs {
             | Record::Decided { .. }
             | Record::Interrupted { .. }
             | Record::Forgotten
+            | Record::Shortened { .. }
             | Record::Repaired { .. } => {}
         }
     }

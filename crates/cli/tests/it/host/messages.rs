@@ -1,0 +1,231 @@
+//! Messages while the agent is busy, messages that come twice, and tools that clients carry out.
+
+use estelle_host::ipc::Desk;
+use estelle_host::mailbox::{Mail, mailbox};
+use estelle_proto::decisions::PermissionDecision;
+use estelle_proto::events::ClaudeEvent;
+use estelle_proto::ipc::{
+    HostToPylon, PermissionResponse, Subscribe, ToolDefinition, ToolResult, ToolServer,
+};
+use estelle_proto::{ClientMessageId, ErrorCode, Json, Name, OnBusy, PathText};
+use estelle_sim::script::Script;
+use serde_json::json;
+
+use super::stage::{Agent, Listener, Stage, conversation, message, submit};
+
+fn gated(text: &str, gate: &str) -> String {
+    let script = Script::new().say(text).gated_at(gate, 1);
+    script
+        .prompt()
+        .replacen("\"say\":", "\"chunks\":4,\"say\":", 1)
+}
+
+pub(super) async fn a_queued_message_waits_for_the_end_of_the_turn(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    submit(
+        &host,
+        message(&stage, &id, &gated("one two three four", "half")),
+    )
+    .await
+    .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener
+        .until(|event| matches!(event, ClaudeEvent::Text(_)))
+        .await;
+    let mut queued = message(&stage, &id, &Script::new().say("queued").prompt());
+    queued.payload.on_busy = Some(OnBusy::Queue);
+    submit(&host, queued).await.unwrap();
+    drop(host);
+    drop(listener);
+    let host = stage.reopen().await;
+    stage.open_gate("half");
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.result().await;
+    listener.idle().await;
+    assert_eq!(listener.texts(), ["one two three four", "queued"]);
+    listener.assert_dense();
+}
+
+pub(super) async fn an_interrupting_message_ends_the_turn_first(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    submit(
+        &host,
+        message(&stage, &id, &gated("one two three four", "never")),
+    )
+    .await
+    .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener
+        .until(|event| matches!(event, ClaudeEvent::Text(_)))
+        .await;
+    let mut urgent = message(&stage, &id, &Script::new().say("urgent").prompt());
+    urgent.payload.on_busy = Some(OnBusy::Interrupt);
+    submit(&host, urgent).await.unwrap();
+    listener.result().await;
+    listener.result().await;
+    listener.idle().await;
+    assert_eq!(listener.texts().last().map(String::as_str), Some("urgent"));
+}
+
+pub(super) async fn a_message_that_is_sent_twice_runs_once(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let mut sent = message(&stage, &id, &Script::new().say("once").prompt());
+    sent.payload.client_message_id = Some(ClientMessageId::parse("m-1").unwrap());
+    let first = submit(&host, sent.clone()).await.unwrap();
+    let again = submit(&host, sent.clone()).await.unwrap();
+    assert_eq!(first.seq, again.seq);
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    drop(host);
+    let host = stage.reopen().await;
+    let late = submit(&host, sent).await.unwrap();
+    assert_eq!(first.seq, late.seq);
+    let mut listener = Listener::new(&host, &id).await;
+    submit(
+        &host,
+        message(&stage, &id, &Script::new().say("two").prompt()),
+    )
+    .await
+    .unwrap();
+    listener.result().await;
+    listener.result().await;
+    listener.idle().await;
+    assert_eq!(listener.texts(), ["once", "two"]);
+}
+
+pub(super) async fn a_tool_of_a_client_is_called_once_over_the_death_of_the_host(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let script = Script::new()
+        .tool("mcp__desk__note", json!({"text": "remember"}))
+        .say("noted");
+    let mut sent = message(&stage, &id, &script.prompt());
+    let tool = ToolDefinition::new(
+        Name::parse("note").unwrap(),
+        "Takes a note.".to_owned(),
+        Json::of(&json!({"type": "object", "properties": {"text": {"type": "string"}}})).unwrap(),
+    );
+    sent.payload.tool_server = Some(Box::new(ToolServer::new(
+        Name::parse("desk").unwrap(),
+        vec![tool],
+    )));
+    let (everybody, mut mail) = mailbox();
+    let enlisted = host.enlist(everybody);
+    submit(&host, sent).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let asked = listener.asked().await;
+    assert_eq!(asked.tool_name, "mcp__desk__note");
+    let allow = PermissionResponse::new(id.clone(), asked.tool_use_id, PermissionDecision::Allow);
+    submit(&host, allow).await.unwrap();
+    let call = loop {
+        let Mail::Line(line) = mail.next().await else {
+            panic!("cut off");
+        };
+        if let HostToPylon::ToolCall(call) = serde_json::from_str(&line).unwrap() {
+            break call;
+        }
+    };
+    assert_eq!(
+        (call.tool.as_str(), call.arguments.get()),
+        ("note", r#"{"text":"remember"}"#)
+    );
+    drop(enlisted);
+    drop(host);
+    drop(listener);
+    let host = stage.reopen().await;
+    let open = host.open_decisions().await;
+    assert_eq!(
+        open,
+        [HostToPylon::ToolCall(call.clone())],
+        "the same call under the same id"
+    );
+    let result = ToolResult {
+        result: Some("written down".to_owned()),
+        ..ToolResult::new(id.clone(), call.call_id)
+    };
+    submit(&host, result.clone()).await.unwrap();
+    let second = submit(&host, result).await.unwrap_err();
+    assert_eq!(second.error.code, ErrorCode::UnknownToolUse);
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    assert_eq!(listener.texts(), ["noted"]);
+    let back = listener
+        .events
+        .iter()
+        .find_map(|event| super::returned(&event.event));
+    assert_eq!(back.map(|tool| tool.result.as_str()), Some("written down"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_cannot_be_worked_on_changes_nothing() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let mut gone = message(&stage, &id, "hello");
+    gone.payload.working_dir = PathText::parse("/no/such/folder").unwrap();
+    let refused = submit(&host, gone).await.unwrap_err();
+    assert_eq!(refused.error.code, ErrorCode::BadPath);
+    assert!(
+        refused.error.message.contains("/no/such/folder"),
+        "{}",
+        refused.error.message
+    );
+    assert!(!stage.path("data/conversations/conv-1").exists());
+    assert_eq!(host.status(None).await.unwrap(), []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cursor_gets_the_rest_and_a_foreign_one_everything() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    submit(
+        &host,
+        message(&stage, &id, &Script::new().say("hello").prompt()),
+    )
+    .await
+    .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    let durable: Vec<_> = listener
+        .events
+        .iter()
+        .filter(|event| event.seq.is_some())
+        .cloned()
+        .collect();
+    let third = &durable[2];
+    let cursor = |hash: &str| Subscribe {
+        epoch: third.epoch,
+        seq: third.seq,
+        chain_hash: Some(estelle_proto::ChainHash::parse(hash).unwrap()),
+        ..Subscribe::new(id.clone())
+    };
+    let right = third.chain_hash.clone().unwrap();
+    for (hash, fresh, first) in [(right.as_str(), false, 4), ("0123.0", true, 1)] {
+        let mut late = Listener::from(&host, cursor(hash)).await;
+        let HostToPylon::Subscribed(began) = late.message().await else {
+            panic!("no beginning");
+        };
+        assert_eq!(began.fresh, fresh);
+        while !matches!(late.message().await, HostToPylon::Snapshot(_)) {}
+        assert_eq!(
+            late.events
+                .first()
+                .and_then(|event| event.seq)
+                .map(|seq| seq.0),
+            Some(first)
+        );
+        assert_eq!(late.events, durable[usize::try_from(first).unwrap() - 1..]);
+    }
+}
