@@ -55,6 +55,8 @@ pub struct Host {
     actors: Actors,
     /// Conversations whose log cannot be read, with the reason.
     unreadable: Arc<HashMap<ConversationId, String>>,
+    /// Held while a conversation is begun.
+    beginning: Arc<tokio::sync::Mutex<()>>,
     /// Held for as long as the host is.
     _folder: Arc<DataFolder>,
 }
@@ -91,6 +93,7 @@ impl Host {
             unreadable: Arc::default(),
             context: Arc::new(Context::new(settings, RunWatch::new()?, trust, mode)),
             actors: Actors::default(),
+            beginning: Arc::default(),
             _folder: folder,
         };
         host.unreadable = Arc::new(host.open_conversations()?);
@@ -201,13 +204,14 @@ impl Host {
         }
         // Nothing is made for a message that cannot be worked on.
         self.context.preflight(&first_wish(command)).await?;
-        let folder = self.context.conversation_folder(id.as_str());
-        let made = private_folder(&folder)
-            .and_then(|()| Book::begin(&folder, now(), id.clone(), Epoch(1), Generation(0)));
-        // Somebody may have been faster while the preflight was under way.
+        let _one_at_a_time = self.beginning.lock().await;
+        // Somebody may have been faster meanwhile; beginning again would put a new log in the place of his.
         if let Ok(actor) = self.actor(id) {
             return Ok(actor);
         }
+        let folder = self.context.conversation_folder(id.as_str());
+        let made = private_folder(&folder)
+            .and_then(|()| Book::begin(&folder, now(), id.clone(), Epoch(1), Generation(0)));
         let book = made.map_err(|error| {
             let message = format!("failed to begin the log of the conversation: {error}");
             ApiError::new(ErrorCode::DiskFull, message, Retry::Later)

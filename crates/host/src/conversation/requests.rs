@@ -100,7 +100,7 @@ impl Actor {
     }
 
     async fn send(&mut self, command: SendMessage) -> Result<Result<Done, Refusal>, Broken> {
-        if self.disk_full {
+        if !self.has_room() {
             return Ok(Err(disk_trouble().into()));
         }
         let payload = command.payload;
@@ -131,6 +131,17 @@ impl Actor {
             seq: Some(accepted.seq),
             ..Done::default()
         }))
+    }
+
+    /// Whether the reserve is there. A disk that was full is looked at again, for an idle CLI prints nothing that would.
+    fn has_room(&mut self) -> bool {
+        if self.disk_full
+            && let Phase::Live(live) = &mut self.phase
+        {
+            self.disk_full = live.refill().is_err();
+        }
+        // Without a run, its start finds out.
+        !self.disk_full || matches!(self.phase, Phase::Quiet)
     }
 
     async fn stop(&mut self, command: StopSession, reply: Reply) -> Result<(), Broken> {
