@@ -4,7 +4,6 @@
 //! nothing is wrong and 1 otherwise; what is unproven is not wrong. Nothing is changed, and a host may be at work.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -12,6 +11,8 @@ use clap::Args;
 use estelle_host::verify::{Checked, FindingKind, Report, verify};
 use estelle_proto::ConversationId;
 use serde_json::json;
+
+use crate::data::DataArgs;
 
 /// The kinds in the order they are printed.
 const KINDS: [FindingKind; 5] = [
@@ -27,9 +28,8 @@ const KINDS: [FindingKind; 5] = [
 pub(crate) struct VerifyArgs {
     /// The conversation; all of them if none is given.
     conversation: Option<ConversationId>,
-    /// The data folder of the host.
-    #[arg(long, value_name = "FOLDER", env = "ESTELLE_DATA")]
-    data: PathBuf,
+    #[command(flatten)]
+    data: DataArgs,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -41,7 +41,7 @@ pub(crate) struct VerifyArgs {
     reason = "every subcommand takes its arguments"
 )]
 pub(crate) fn run(args: VerifyArgs) -> anyhow::Result<ExitCode> {
-    let report = verify(&args.data, args.conversation.as_ref())?;
+    let report = verify(&args.data.folder()?, args.conversation.as_ref())?;
     let text = if args.json {
         to_json(&report)?
     } else {

@@ -10,6 +10,7 @@ use estelle_proto::ipc::{HostEvent, HostToPylon, PendingPermission, PylonToHost,
 use estelle_proto::{ChainHash, ConversationId, Epoch, Json, Seq, ToolUseId};
 
 use super::Bug;
+use super::decisions::open_at_end;
 use crate::checker::Rule;
 use crate::history::{History, Step};
 
@@ -257,7 +258,10 @@ pub(super) const BUGS: &[Bug] = &[
             at_snapshot(
                 history,
                 place,
-                |snapshot| snapshot.status.pending_permissions.is_some(),
+                |snapshot| {
+                    let pending = snapshot.status.pending_permissions.as_ref();
+                    pending.is_some_and(|pending| !pending.is_empty())
+                },
                 |snapshot| {
                     snapshot.status.pending_permissions = None;
                     snapshot.status.pending_permission = None;
@@ -286,6 +290,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "a client is never told of an open prompt",
         rule: Rule::PromptUnseen,
         plant: |history, place| {
+            // Where none is open, nobody needs to be told.
+            open_at_end(history).first()?;
             let client = history.clients.get_mut(place)?;
             let before = client.steps.len();
             client.steps.retain(|step| !is_prompt(step));
@@ -322,7 +328,10 @@ pub(super) const BUGS: &[Bug] = &[
             at_snapshot(
                 history,
                 place,
-                |snapshot| snapshot.status.partial_text.is_some(),
+                |snapshot| {
+                    let text = snapshot.status.partial_text.as_deref();
+                    text.is_some_and(|text| !text.is_empty())
+                },
                 |snapshot| snapshot.status.partial_text = Some("something else".to_owned()),
             )
         },
@@ -421,9 +430,20 @@ fn at_piece(
             let neighbour = |at: usize| steps.get(at).is_some_and(is_piece);
             neighbour(at.wrapping_sub(1)) || neighbour(at + 1)
         })
-        .filter(|(client, at)| is_followed(&history.clients[*client].steps, *at))
+        .filter(|(client, at)| is_completed(&history.clients[*client].steps, *at))
         .nth(place)?;
     change(&mut history.clients[client].steps, at)
+}
+
+/// Whether the next event of the conversation, on the same connection, is the whole text.
+fn is_completed(steps: &[Step], at: usize) -> bool {
+    let session = event(&steps[at]).map(|event| &event.session_id);
+    let mut rest = steps[at + 1..]
+        .iter()
+        .take_while(|step| !matches!(step, Step::Lost | Step::Connected))
+        .filter_map(numbered);
+    let next = rest.find(|event| Some(&event.session_id) == session);
+    next.is_some_and(|event| matches!(event.event, ClaudeEvent::TextComplete(_)))
 }
 
 fn is_piece(step: &Step) -> bool {

@@ -260,7 +260,7 @@ fn prompts(entry: &Entry) -> bool {
 }
 
 /// Decisions that wait for people when the recording ends, with the number of their conversation.
-fn open_at_end(history: &History) -> Vec<(usize, DecisionKey)> {
+pub(super) fn open_at_end(history: &History) -> Vec<(usize, DecisionKey)> {
     let mut open = Vec::new();
     for (number, conversation) in history.conversations.iter().enumerate() {
         let records = conversation.newest().into_iter().flat_map(Life::facts);

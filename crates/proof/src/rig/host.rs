@@ -59,7 +59,7 @@ impl HostProcess {
             None => Command::new(&programs.estelle),
         };
         command
-            .args(["host", "run", "--data"])
+            .args(["host", "--data"])
             .arg(data)
             .arg("--claude")
             .arg(&agent.program)

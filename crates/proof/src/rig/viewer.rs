@@ -100,16 +100,18 @@ impl Viewer {
             .context("connect to the host")?;
         let (reader, writer) = stream.into_split();
         self.writer = Some(writer);
+        let from = self.len();
         self.record.push(Step::Connected);
         self.readers.spawn(read(reader, Arc::clone(&self.record)));
         self.send(Hello::new(PROTOCOL, "proof".to_owned(), Vec::new()))
             .await?;
         self.send(PylonReconnected::default()).await?;
-        self.wait("the status", |message| match message {
-            HostToPylon::StatusResponse(_) => Some(()),
+        self.wait_from(from, "the status", |message| match message {
+            HostToPylon::StatusResponse(_) => Some(Ok(())),
+            HostToPylon::Error(error) => Some(Err(anyhow::anyhow!("refused: {error:?}"))),
             _ => None,
         })
-        .await
+        .await?
     }
 
     /// Ends the connection, if there is one.
@@ -310,6 +312,14 @@ impl Viewer {
             Ok(found) => found,
             Err(_) => bail!("{}: {what} did not come: {}", self.name, self.tail()),
         }
+    }
+
+    /// Whether a message was recorded.
+    pub fn has(&self, fits: impl Fn(&HostToPylon) -> bool) -> bool {
+        let steps = self.record.steps();
+        steps
+            .iter()
+            .any(|step| matches!(step, Step::Got(message) if fits(message)))
     }
 
     /// How many steps were recorded.

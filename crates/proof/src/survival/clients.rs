@@ -25,6 +25,14 @@ pub(super) const ROWS: &[Row] = &[
         real: false,
         story: |scene| two_answers(scene).boxed(),
     },
+    Row {
+        name: "two_first_messages_at_once",
+        what: "nothing: two people write",
+        when: "the first message of a conversation, at the same time, five times",
+        then: "both are answered, none is lost",
+        real: false,
+        story: |scene| two_first_messages(scene).boxed(),
+    },
 ];
 
 async fn cut_off(scene: &mut Scene) -> anyhow::Result<()> {
@@ -73,4 +81,27 @@ async fn two_answers(scene: &mut Scene) -> anyhow::Result<()> {
         calls.push(call);
     }
     scene.is_said("ten races").await
+}
+
+async fn two_first_messages(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.open().await?;
+    for round in 0..5 {
+        let id = match round {
+            0 => scene.id.clone(),
+            _ => scene.another()?,
+        };
+        let texts = [
+            format!("anna is answered {round}"),
+            format!("ben is answered {round}"),
+        ];
+        let prompt = |text: &String| Script::new().say(text.clone()).prompt();
+        let anna = scene.anna.message(&id, &prompt(&texts[0]))?;
+        let ben = scene.ben.message(&id, &prompt(&texts[1]))?;
+        tokio::try_join!(scene.anna.deliver(anna), scene.ben.deliver(ben))?;
+        scene.watch(&id).await?;
+        for text in &texts {
+            scene.is_told_in(&id, text).await?;
+        }
+    }
+    Ok(())
 }

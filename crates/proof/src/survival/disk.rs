@@ -98,7 +98,7 @@ async fn no_descriptors(scene: &mut Scene) -> anyhow::Result<()> {
         .await?;
     scene.is_said("in the crowd").await?;
     drop(crowd);
-    scene.reconnect().await?;
+    scene.reconnect_when_there_is_room().await?;
     let id = scene.another()?;
     scene
         .say_in(&id, &Script::new().say("after the crowd").prompt())

@@ -157,21 +157,28 @@ async fn allow_until(
     last: &str,
     from: usize,
 ) -> anyhow::Result<()> {
+    let is_last = |message: &HostToPylon| match message {
+        HostToPylon::Event(event) => match &event.event {
+            ClaudeEvent::TextComplete(whole) => whole.text == last,
+            _ => false,
+        },
+        _ => false,
+    };
     let mut done = BTreeSet::new();
-    loop {
+    while !ben.has(is_last) {
         let asked = ben
             .wait_from(from, "a prompt or the end", |message| match message {
                 HostToPylon::PermissionRequest(asked) if !done.contains(&asked.tool_use_id) => {
                     Some(Some(asked.tool_use_id.clone()))
                 }
-                HostToPylon::Event(event) => match &event.event {
-                    ClaudeEvent::TextComplete(whole) if whole.text == last => Some(None),
-                    _ => None,
-                },
-                _ => None,
+                other => is_last(other).then_some(None),
             })
             .await?;
         let Some(call) = asked else { return Ok(()) };
+        // From here on the conversation is there to be watched.
+        if from == 0 && done.is_empty() && ben.subscribe(id).await.is_err() {
+            std::future::pending::<()>().await;
+        }
         // A host that dies takes the connection with it; the next one asks again.
         if ben
             .send_answer(id, &call, PermissionDecision::Allow)
@@ -182,4 +189,5 @@ async fn allow_until(
         }
         done.insert(call);
     }
+    Ok(())
 }

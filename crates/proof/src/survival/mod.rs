@@ -66,19 +66,22 @@ pub fn rows() -> Vec<Row> {
 impl Row {
     /// Plays the story; fails if it cannot go on or if a promise was broken.
     pub async fn play(&self, agent: &Agent) -> anyhow::Result<Figures> {
+        let history = self.record(agent).await?;
+        Ok(figures(&history))
+    }
+
+    /// The same, with everything that was recorded.
+    pub async fn record(&self, agent: &Agent) -> anyhow::Result<History> {
         let mut scene = Scene::new(agent).await?;
         let played = (self.story)(&mut scene).await;
         let settled = match played {
             Ok(()) => scene.settle().await,
             Err(error) => Err(error),
         };
-        match settled {
-            Ok(history) => Ok(figures(&history)),
-            Err(error) => {
-                scene.keep_evidence(self.name);
-                Err(error)
-            }
+        if settled.is_err() {
+            scene.keep_evidence(self.name);
         }
+        settled
     }
 }
 

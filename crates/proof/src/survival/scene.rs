@@ -37,6 +37,8 @@ pub struct Scene {
     pub id: ConversationId,
     /// All conversations that were begun.
     begun: Vec<ConversationId>,
+    /// Where Anna's recording was when she last wrote.
+    mark: usize,
 }
 
 impl Scene {
@@ -50,6 +52,7 @@ impl Scene {
             rig,
             id,
             begun: Vec::new(),
+            mark: 0,
         })
     }
 
@@ -81,13 +84,19 @@ impl Scene {
 
     /// The same in another conversation.
     pub async fn say_in(&mut self, id: &ConversationId, prompt: &str) -> anyhow::Result<()> {
+        self.mark = self.anna.len();
         self.anna.say(id, prompt).await?;
-        if !self.begun.contains(id) {
-            self.begun.push(id.clone());
-            self.anna.subscribe(id).await?;
-            self.ben.subscribe(id).await?;
+        if self.begun.contains(id) {
+            return Ok(());
         }
-        Ok(())
+        self.watch(id).await
+    }
+
+    /// Both watch a conversation from now on.
+    pub async fn watch(&mut self, id: &ConversationId) -> anyhow::Result<()> {
+        self.begun.push(id.clone());
+        self.anna.subscribe(id).await?;
+        self.ben.subscribe(id).await
     }
 
     /// The conversation was begun by a message that was not acknowledged here.
@@ -117,6 +126,19 @@ impl Scene {
         Ok(())
     }
 
+    /// The same with a host that has to notice first that others have left.
+    pub async fn reconnect_when_there_is_room(&mut self) -> anyhow::Result<()> {
+        let deadline = tokio::time::Instant::now() + REST_LIMIT;
+        loop {
+            match self.reconnect().await {
+                Err(_) if tokio::time::Instant::now() < deadline => {
+                    tokio::time::sleep(LOOK).await;
+                }
+                reconnected => return reconnected,
+            }
+        }
+    }
+
     /// Sends a message again that may or may not have arrived.
     pub async fn deliver_again(&mut self, message: &SendMessage) -> anyhow::Result<()> {
         self.anna.deliver(message.clone()).await
@@ -136,11 +158,19 @@ impl Scene {
         }
     }
 
-    /// Waits for a piece of text.
+    /// Waits for a piece of the answer to Anna's last message.
     pub async fn text_flows(&mut self) -> anyhow::Result<()> {
-        let id = self.id.clone();
-        let is_text = |event: &ClaudeEvent| matches!(event, ClaudeEvent::Text(_)).then_some(());
-        self.anna.event(&id, "a piece of text", is_text).await
+        let is_piece = |message: &HostToPylon| match message {
+            HostToPylon::Event(event) => matches!(event.event, ClaudeEvent::Text(_)).then_some(()),
+            // Whoever comes late finds the pieces in the snapshot.
+            HostToPylon::Snapshot(snapshot) => {
+                let text = snapshot.status.partial_text.as_deref();
+                text.is_some_and(|text| !text.is_empty()).then_some(())
+            }
+            _ => None,
+        };
+        let wait = self.anna.wait_from(self.mark, "a piece of text", is_piece);
+        wait.await
     }
 
     /// Waits until both have this text whole, and the end of its turn.
@@ -163,6 +193,18 @@ impl Scene {
                     _ => None,
                 })
                 .await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until both have this text whole.
+    pub async fn is_told_in(&mut self, id: &ConversationId, text: &str) -> anyhow::Result<()> {
+        for viewer in [&mut self.anna, &mut self.ben] {
+            let is_it = |event: &ClaudeEvent| match event {
+                ClaudeEvent::TextComplete(whole) if whole.text == text => Some(()),
+                _ => None,
+            };
+            viewer.event(id, &format!("{text:?}"), is_it).await?;
         }
         Ok(())
     }

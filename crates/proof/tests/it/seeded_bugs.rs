@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use estelle_proof::bugs;
 use estelle_proof::checker::{Rule, check};
+use estelle_proof::rig::Agent;
+use estelle_proof::survival::rows;
 
 use crate::sample;
 
@@ -41,6 +43,30 @@ fn every_planted_fault_is_found_wherever_it_is_planted() {
         bugs::all().len() >= 60 && planted >= 300,
         "{planted} faults"
     );
+}
+
+/// The same with what the real host wrote: a checker that finds faults only in histories made for it is worth nothing.
+#[tokio::test]
+async fn planted_faults_are_found_in_a_recorded_history() {
+    let rows = rows();
+    let stories = ["cli_killed", "host_killed_permission_pending"];
+    let mut kinds = BTreeSet::new();
+    for story in stories {
+        let row = rows.iter().find(|row| row.name == story).unwrap();
+        let good = row.record(&Agent::simulator()).await.unwrap();
+        for bug in bugs::all() {
+            let mut place = 0;
+            let mut bad = good.clone();
+            while place < 40 && bug.plant(&mut bad, place) {
+                let found = check(&bad);
+                assert!(!found.is_empty(), "{story}: {} at {place}", bug.name);
+                kinds.insert(bug.name);
+                place += 1;
+                bad = good.clone();
+            }
+        }
+    }
+    assert!(kinds.len() >= 50, "{} kinds", kinds.len());
 }
 
 #[test]

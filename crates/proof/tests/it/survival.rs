@@ -85,6 +85,7 @@ played!(
     cli_hangs,
     client_cut_off,
     two_answers_at_once,
+    two_first_messages_at_once,
     disk_full,
     no_descriptors_left,
     clock_jumps,
