@@ -7,8 +7,16 @@ use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rustix::event::{Timespec, poll};
 
 use crate::run::lock::{Heirs, Lock};
+
+/// How long a dead host may seem to hold the lock.
+const LAST_GRASP: Duration = Duration::from_secs(5);
+/// How often it is looked at meanwhile.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Why the data folder cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -59,9 +67,8 @@ impl DataFolder {
             fs::set_permissions(&path, Permissions::from_mode(0o700)).map_err(failed)?;
         }
         let file = path.join("host.lock");
-        let Some(lock) = Lock::try_take(&file, Heirs::None).map_err(failed)? else {
-            let pid = fs::read_to_string(&file).ok();
-            let pid = pid.and_then(|text| text.trim().parse().ok());
+        let Some(lock) = take_lock(&file).map_err(failed)? else {
+            let pid = holder(&file);
             return Err(TakeError::Held { path, pid });
         };
         fs::write(&file, format!("{}\n", std::process::id())).map_err(failed)?;
@@ -82,6 +89,32 @@ impl DataFolder {
     pub fn conversations(&self) -> PathBuf {
         self.path.join("conversations")
     }
+}
+
+/// Takes the lock unless a host that lives has it.
+///
+/// A host that was killed while it started a process may seem to hold it for a moment longer: the new process has a copy
+/// of every descriptor until its exec is done.
+fn take_lock(file: &Path) -> io::Result<Option<Lock>> {
+    let until = Instant::now() + LAST_GRASP;
+    loop {
+        let lock = Lock::try_take(file, Heirs::None)?;
+        let is_over = lock.is_some() || Instant::now() > until;
+        if is_over || holder(file).is_none_or(is_alive) {
+            return Ok(lock);
+        }
+        // A wait for nothing is a sleep; there is no runtime yet. One that is interrupted only looks sooner.
+        let _ = poll(&mut [], Timespec::try_from(LOOK_AGAIN).ok().as_ref());
+    }
+}
+
+/// The host that wrote its pid into the lock last.
+fn holder(file: &Path) -> Option<u32> {
+    fs::read_to_string(file).ok()?.trim().parse().ok()
+}
+
+fn is_alive(pid: u32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
 }
 
 /// Where clients find the host of a data folder.
@@ -108,6 +141,21 @@ mod tests {
         );
         drop(first);
         DataFolder::take(&path).unwrap();
+    }
+
+    #[test]
+    fn a_host_that_is_dead_is_waited_for_a_moment() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("host.lock");
+        let lingering = Lock::take(&file, Heirs::None).unwrap();
+        // No process has this pid: it is above what the kernel gives.
+        fs::write(&file, "4194305\n").unwrap();
+        let taken = std::thread::scope(|scope| {
+            let taking = scope.spawn(|| DataFolder::take(folder.path()).is_ok());
+            drop(lingering);
+            taking.join().unwrap()
+        });
+        assert!(taken);
     }
 
     #[test]
