@@ -157,7 +157,9 @@ pub(super) fn responded(response: &ControlResponse) -> Option<Seen> {
 pub(super) fn lifecycle(uuid: &str, state: &CommandState) -> Option<Seen> {
     let message = MessageId(uuid.to_owned());
     match state {
-        CommandState::Started | CommandState::Completed => Some(Seen::Taken { message }),
+        // `Started` comes before the turn it starts, and the echo follows within: only that says that it was taken. A
+        // message that is seen outside of a turn counts as done.
+        CommandState::Completed => Some(Seen::Taken { message }),
         CommandState::Cancelled => Some(Seen::Dropped { message }),
         _ => None,
     }
