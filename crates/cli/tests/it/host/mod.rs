@@ -2,6 +2,7 @@
 
 mod lifecycle;
 mod messages;
+mod permissions;
 mod stage;
 
 use estelle_proto::conversations::ConversationStatus;
@@ -21,6 +22,10 @@ use messages::{
     a_message_that_is_sent_twice_runs_once, a_queued_message_waits_for_the_end_of_the_turn,
     a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
     an_interrupting_message_ends_the_turn_first,
+};
+use permissions::{
+    a_mode_can_change_in_mid_session, an_agent_that_answers_for_itself_is_stopped,
+    what_a_folder_brings_is_loaded_only_when_it_is_trusted,
 };
 use stage::{Agent, Listener, Stage, conversation, message, status, submit};
 
@@ -245,7 +250,7 @@ fn returned(event: &ClaudeEvent) -> Option<&ToolComplete> {
 }
 
 macro_rules! on_all_agents {
-    ($($scenario:ident),+ $(,)?) => {
+    ($($scenario:ident),+ ; only real: $($real:ident),+ $(,)?) => {
         mod simulated_cli {
             use super::*;
 
@@ -255,6 +260,12 @@ macro_rules! on_all_agents {
             })+
         }
 
+        on_real_agents!($($scenario),+, $($real),+);
+    };
+}
+
+macro_rules! on_real_agents {
+    ($($scenario:ident),+ $(,)?) => {
         mod real_197 {
             use super::*;
 
@@ -290,4 +301,8 @@ on_all_agents!(
     an_interrupting_message_ends_the_turn_first,
     a_message_that_is_sent_twice_runs_once,
     a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
+    a_mode_can_change_in_mid_session;
+    only real:
+    what_a_folder_brings_is_loaded_only_when_it_is_trusted,
+    an_agent_that_answers_for_itself_is_stopped,
 );
