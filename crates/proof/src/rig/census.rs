@@ -132,7 +132,10 @@ fn marked(id: &ConversationId) -> impl Iterator<Item = (u32, u64)> {
         let run = environment
             .split(|byte| *byte == 0)
             .filter_map(|variable| std::str::from_utf8(variable).ok())
-            .find_map(|variable| variable.strip_prefix(&mark)?.parse().ok())?;
+            .find_map(|variable| {
+                let run = variable.strip_prefix(&mark)?;
+                run.split('/').next()?.parse().ok()
+            })?;
         (!is_gone(pid)).then_some((pid, run))
     })
 }
