@@ -36,17 +36,39 @@ pub(crate) enum Kind {
     Substitute,
 }
 
+/// Who is to answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// The simulator, whatever else there is.
+    Simulator,
+    /// Claude Code: this program, or the one that is found.
+    Claude(Option<PathBuf>),
+}
+
 impl Agent {
     /// Finds the program for these arguments.
     pub(crate) fn find(args: &ChatArgs) -> anyhow::Result<Self> {
-        if args.simulate {
-            return Ok(Self {
-                path: simulator()?,
-                kind: Kind::Simulator,
-            });
-        }
+        let wanted = if args.simulate {
+            Wanted::Simulator
+        } else {
+            Wanted::Claude(args.claude.clone())
+        };
+        Self::of(wanted)
+    }
+
+    /// Finds who is to answer.
+    pub(crate) fn of(wanted: Wanted) -> anyhow::Result<Self> {
+        let named = match wanted {
+            Wanted::Simulator => {
+                return Ok(Self {
+                    path: simulator()?,
+                    kind: Kind::Simulator,
+                });
+            }
+            Wanted::Claude(named) => named,
+        };
         let mut search = Search::from_environment();
-        if let Some(path) = &args.claude {
+        if let Some(path) = named {
             search = search.explicit(path);
         }
         match search.find() {

@@ -4,7 +4,7 @@
 //! decides what follows from what happens. [`shell`] waits and acts, [`keys`] reads, [`printer`] writes. What the
 //! CLI and the model say is made harmless by [`clean`] before it becomes a piece.
 
-mod agent;
+pub(crate) mod agent;
 mod args;
 mod ask;
 pub(crate) mod clean;

@@ -203,6 +203,11 @@ impl Registry {
         self.directory.pylon(realm, id).is_some()
     }
 
+    /// Whether this secret lets anybody in.
+    pub fn knows(&self, token: &Token) -> bool {
+        self.directory.whose(token).is_some()
+    }
+
     /// Adds a Pylon or changes it, and gives it a new secret. The old secret is worth nothing from now on.
     pub fn put_pylon(
         &mut self,
