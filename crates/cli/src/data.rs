@@ -6,6 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 
+/// The name of the folder.
+const REAL: &str = "estelle";
+/// Its name when a simulated agent answers.
+const DEMO: &str = "estelle-demo";
+
 /// Which data folder.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DataArgs {
@@ -17,15 +22,26 @@ pub(crate) struct DataArgs {
 impl DataArgs {
     /// The folder, as an absolute path.
     pub(crate) fn folder(&self) -> anyhow::Result<PathBuf> {
+        self.named(REAL)
+    }
+
+    /// The folder for a simulated agent: another one, unless somebody named it.
+    pub(crate) fn demo_folder(&self) -> anyhow::Result<PathBuf> {
+        self.named(DEMO)
+    }
+
+    fn named(&self, name: &str) -> anyhow::Result<PathBuf> {
         let given = self
             .data
             .clone()
             .filter(|path| !path.as_os_str().is_empty());
         let folder = match given {
             Some(folder) => folder,
-            None => usual(|name| std::env::var_os(name)).context(
-                "cannot tell where data belongs: HOME is not set; name a folder with --data",
-            )?,
+            None => usual(|name| std::env::var_os(name))
+                .context(
+                    "cannot tell where data belongs: HOME is not set; name a folder with --data",
+                )?
+                .join(name),
         };
         std::path::absolute(&folder).with_context(|| format!("failed to find {}", folder.display()))
     }
@@ -39,8 +55,7 @@ fn usual(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
             .filter(|path| path.is_absolute())
     };
     let data = absolute("XDG_DATA_HOME");
-    let data = data.or_else(|| absolute("HOME").map(|home| home.join(Path::new(".local/share"))));
-    data.map(|data| data.join("estelle"))
+    data.or_else(|| absolute("HOME").map(|home| home.join(Path::new(".local/share"))))
 }
 
 #[cfg(test)]
@@ -55,11 +70,8 @@ mod tests {
                 _ => home.map(OsString::from),
             })
         };
-        assert_eq!(place(Some("/x"), Some("/h")), Some("/x/estelle".into()));
-        assert_eq!(
-            place(Some("x"), Some("/h")),
-            Some("/h/.local/share/estelle".into())
-        );
+        assert_eq!(place(Some("/x"), Some("/h")), Some("/x".into()));
+        assert_eq!(place(Some("x"), Some("/h")), Some("/h/.local/share".into()));
         assert_eq!(place(None, None), None);
     }
 }

@@ -4,11 +4,16 @@
 //! what a subcommand returns becomes the exit code, and an error is printed with its causes.
 
 mod chat;
+mod config;
 mod data;
 mod host;
+mod logging;
 mod policy;
+mod pylon;
 mod relay;
 mod shim;
+mod signals;
+mod up;
 mod verify;
 mod web;
 
@@ -26,9 +31,12 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Up(up::UpArgs),
     Chat(chat::ChatArgs),
+    Config(config::ConfigCommandArgs),
     Host(Box<host::HostArgs>),
     Policy(policy::PolicyArgs),
+    Pylon(pylon::PylonArgs),
     Relay(relay::RelayArgs),
     #[command(hide = true)]
     Shim(shim::ShimArgs),
@@ -39,9 +47,12 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
+        Command::Up(args) => up::run(&args),
         Command::Chat(args) => chat::run(args),
+        Command::Config(args) => config::run(&args),
         Command::Host(args) => host::run(*args),
         Command::Policy(args) => policy::run(args),
+        Command::Pylon(args) => pylon::run(args),
         Command::Relay(args) => relay::run(args),
         Command::Shim(args) => shim::run(args),
         Command::ShimChild(args) => shim::run_child(args),

@@ -1,6 +1,6 @@
 //! `estelle relay`: runs the relay alone, and gives Pylons and devices their secrets.
 //!
-//! Options come from the command line or the environment. Adding a Pylon or a device changes the registry, which a
+//! Options come from the command line or the configuration. Adding a Pylon or a device changes the registry, which a
 //! running relay owns: stop it first, or pair the device.
 
 use std::net::{IpAddr, SocketAddr};
@@ -10,12 +10,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
-use estelle_proto::{DeviceId, Name, Right, Timestamp, Token};
+use estelle_proto::{DeviceId, Name, Right, Timestamp};
 use estelle_relay::{Config, NewDevice, PylonProfile, RealmName, Registry, Relay, TlsFiles};
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 
-use crate::web;
+use crate::config::{ConfigArgs, RelaySection};
+use crate::pylon::read_token;
+use crate::signals::Signals;
+use crate::{logging, web};
 
 /// Run the relay that connects devices, or add a Pylon or a device to it.
 #[derive(Debug, Args)]
@@ -42,54 +44,51 @@ enum RelayCommand {
     AddDevice(AddDeviceArgs),
 }
 
+/// What is not said here comes from the configuration.
 #[derive(Debug, Args)]
 struct ServeArgs {
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Where to listen.
-    #[arg(long, env = "ESTELLE_RELAY_LISTEN", default_value = "127.0.0.1:7710")]
-    listen: SocketAddr,
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
     /// A name under which it is reached, with its port if it is not the usual one.
-    #[arg(
-        long = "host",
-        env = "ESTELLE_RELAY_HOSTS",
-        value_delimiter = ',',
-        value_name = "NAME"
-    )]
+    #[arg(long = "host", value_delimiter = ',', value_name = "NAME")]
     hosts: Vec<String>,
     /// Another origin whose pages may connect, such as `https://app.example.org`.
-    #[arg(
-        long = "origin",
-        env = "ESTELLE_RELAY_ORIGINS",
-        value_delimiter = ',',
-        value_name = "URL"
-    )]
+    #[arg(long = "origin", value_delimiter = ',', value_name = "URL")]
     origins: Vec<String>,
     /// A proxy whose X-Forwarded-For is believed.
-    #[arg(
-        long = "proxy",
-        env = "ESTELLE_RELAY_PROXIES",
-        value_delimiter = ',',
-        value_name = "ADDRESS"
-    )]
+    #[arg(long = "proxy", value_delimiter = ',', value_name = "ADDRESS")]
     proxies: Vec<IpAddr>,
     /// Speak TLS with this certificate chain (PEM).
-    #[arg(
-        long,
-        env = "ESTELLE_RELAY_CERTIFICATE",
-        requires = "key",
-        value_name = "FILE"
-    )]
+    #[arg(long, requires = "key", value_name = "FILE")]
     certificate: Option<PathBuf>,
     /// The key of the certificate (PEM).
-    #[arg(
-        long,
-        env = "ESTELLE_RELAY_KEY",
-        requires = "certificate",
-        value_name = "FILE"
-    )]
+    #[arg(long, requires = "certificate", value_name = "FILE")]
     key: Option<PathBuf>,
     /// Open /metrics to whoever presents the bearer token in this file.
-    #[arg(long, env = "ESTELLE_RELAY_METRICS_TOKEN_FILE", value_name = "FILE")]
+    #[arg(long, value_name = "FILE")]
     metrics_token_file: Option<PathBuf>,
+}
+
+impl ServeArgs {
+    /// What holds: what was said, and the configuration for the rest.
+    fn over(self, configured: RelaySection) -> RelaySection {
+        let or = |said: Vec<String>, other: Vec<String>| if said.is_empty() { other } else { said };
+        RelaySection {
+            listen: self.listen.unwrap_or(configured.listen),
+            hosts: or(self.hosts, configured.hosts),
+            origins: or(self.origins, configured.origins),
+            proxies: Some(self.proxies)
+                .filter(|said| !said.is_empty())
+                .unwrap_or(configured.proxies),
+            certificate: self.certificate.or(configured.certificate),
+            key: self.key.or(configured.key),
+            metrics_token_file: self.metrics_token_file.or(configured.metrics_token_file),
+            ..configured
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -144,60 +143,53 @@ pub(crate) fn run(args: RelayArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn default_registry() -> anyhow::Result<PathBuf> {
-    let absolute = |name: &str| {
-        let folder = PathBuf::from(std::env::var_os(name)?);
-        folder.is_absolute().then_some(folder)
-    };
-    let data = absolute("XDG_DATA_HOME");
-    let data = data.or_else(|| Some(absolute("HOME")?.join(".local/share")));
-    let data = data.context("set HOME, or name a file with --registry")?;
-    Ok(data.join("estelle/relay.json"))
+    let data = crate::data::DataArgs { data: None };
+    Ok(data.folder()?.join("relay.json"))
 }
 
 fn serve(path: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
-    tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_default_env()
-                .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info")),
-        )
-        .with_writer(std::io::stderr)
-        .init();
+    let config = args.config.load()?;
+    logging::to_stderr(&config.log);
+    let section = args.over(config.relay);
     let registry = Registry::open(path)?;
-    let metrics_token = match &args.metrics_token_file {
-        None => None,
-        Some(file) => {
-            let text = std::fs::read_to_string(file);
-            let text = text.with_context(|| format!("read {}", file.display()))?;
-            let token = Token::parse(text.trim());
-            Some(token.with_context(|| format!("{} holds no token", file.display()))?)
-        }
-    };
-    let tls = args.certificate.zip(args.key);
-    let config = Config {
-        listen: args.listen,
-        tls: tls.map(|(certificates, key)| TlsFiles { certificates, key }),
-        hosts: args.hosts,
-        origins: args.origins,
-        proxies: args.proxies,
-        metrics_token,
-        pages: Some(web::pages()),
-        ..Config::default()
-    };
+    let config = relay_config(section)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut signals = Signals::listen()?;
         let relay = Relay::bind(config, registry).await?;
         anstream::println!("listening on {}", relay.local_addr());
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
+        signals.next().await;
         relay.stop().await;
         Ok(ExitCode::SUCCESS)
     })
+}
+
+/// A relay as the configuration wants it, with the web app.
+pub(crate) fn relay_config(section: RelaySection) -> anyhow::Result<Config> {
+    let metrics_token = section.metrics_token_file.as_deref().map(read_token);
+    let metrics_token = metrics_token.transpose();
+    let metrics_token = metrics_token.context("`relay.metrics_token_file`")?;
+    let files = section.certificate.zip(section.key);
+    let mut hosts = section.hosts;
+    let public = section.public_url.as_deref().and_then(authority);
+    hosts.extend(public.map(str::to_owned));
+    Ok(Config {
+        listen: section.listen,
+        tls: files.map(|(certificates, key)| TlsFiles { certificates, key }),
+        hosts,
+        origins: section.origins,
+        proxies: section.proxies,
+        metrics_token,
+        pages: Some(web::pages()),
+        ..Config::default()
+    })
+}
+
+/// Host and port of an address.
+pub(crate) fn authority(url: &str) -> Option<&str> {
+    url.split_once("://")?.1.split('/').next()
 }
 
 fn add_pylon(path: &Path, args: AddPylonArgs) -> anyhow::Result<ExitCode> {

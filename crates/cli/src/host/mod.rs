@@ -18,6 +18,7 @@ use clap::{Args, Subcommand};
 use estelle_host::data::socket;
 use estelle_host::ipc::{Client, ConnectError};
 
+use crate::config::ConfigArgs;
 use crate::data::DataArgs;
 
 /// Run the host of this machine, or look at the one that runs.
@@ -25,6 +26,8 @@ use crate::data::DataArgs;
 pub(crate) struct HostArgs {
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
     #[command(flatten)]
     run: run::RunArgs,
     #[command(subcommand)]
@@ -50,7 +53,7 @@ pub(crate) fn run(args: HostArgs) -> anyhow::Result<ExitCode> {
     let data = args.data.folder()?;
     let outcome = runtime.block_on(async {
         match args.command {
-            None => run::run(&data, args.run).await,
+            None => run::run(&data, args.config.load()?, args.run).await,
             Some(HostCommand::Status(args)) => status::status(&data, &args).await,
             Some(HostCommand::List) => status::list(&data).await,
             Some(HostCommand::Stop(args)) => stop::stop(&data, args).await,

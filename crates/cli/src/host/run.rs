@@ -4,7 +4,6 @@
 //! with a word to everybody and some time to end in good order. A second signal does not wait for that.
 
 use std::ffi::OsString;
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -18,51 +17,68 @@ use estelle_host::ipc::{Listener, serve};
 use estelle_host::run::ShimCommand;
 use estelle_host::{Host, HostSettings};
 use estelle_state::idle::IdleTimeout;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use tokio_util::sync::CancellationToken;
 
 use super::door::{Door, Wish};
+use crate::config::{Config, HostSection};
+use crate::logging;
+use crate::signals::Signals;
 
-/// How the host works.
+/// How the host works; what is not said here comes from the configuration.
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
     /// The program of Claude Code; looked for in the usual places if nothing is said.
-    #[arg(long, value_name = "PATH", env = "CLAUDE_CODE_PATH")]
+    #[arg(long, value_name = "PATH")]
     claude: Option<PathBuf>,
     /// Minutes after which an idle process is stopped; at least 5, 0 means never.
-    #[arg(
-        long,
-        value_name = "MINUTES",
-        env = "PROCESS_IDLE_TIMEOUT_MINUTES",
-        default_value = "30"
-    )]
-    idle_timeout_minutes: String,
+    #[arg(long, value_name = "MINUTES")]
+    idle_timeout_minutes: Option<u64>,
     /// Seconds a process has to end after it was asked to.
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        env = "PROCESS_SHUTDOWN_GRACE_SECONDS",
-        default_value_t = 5
-    )]
-    shutdown_grace_seconds: u64,
+    #[arg(long, value_name = "SECONDS")]
+    shutdown_grace_seconds: Option<u64>,
     /// What is dangerous is asked about even in modes that allow everything.
-    #[arg(long, env = "ESTELLE_DENY_FIRST")]
+    #[arg(long)]
     deny_first: bool,
     /// Ending the host ends its runs as well.
-    #[arg(long, env = "ESTELLE_SHUTDOWN_STOPS_RUNS")]
+    #[arg(long)]
     shutdown_stops_runs: bool,
+    /// Leave the terminal and the session that this was started from.
+    #[arg(long, hide = true)]
+    detached: bool,
+}
+
+impl RunArgs {
+    /// What holds: what was said, and the configuration for the rest.
+    fn over(&self, configured: HostSection) -> HostSection {
+        HostSection {
+            claude: self.claude.clone().or(configured.claude),
+            idle_timeout_minutes: self
+                .idle_timeout_minutes
+                .unwrap_or(configured.idle_timeout_minutes),
+            shutdown_grace_seconds: self
+                .shutdown_grace_seconds
+                .unwrap_or(configured.shutdown_grace_seconds),
+            deny_first: self.deny_first || configured.deny_first,
+            shutdown_stops_runs: self.shutdown_stops_runs || configured.shutdown_stops_runs,
+        }
+    }
 }
 
 /// Runs the host.
-pub(super) async fn run(data: &Path, args: RunArgs) -> anyhow::Result<ExitCode> {
+pub(super) async fn run(data: &Path, config: Config, args: RunArgs) -> anyhow::Result<ExitCode> {
+    if args.detached {
+        // A process that leads its group already cannot leave; then nobody's terminal is ours.
+        let _ = setsid();
+    }
     let mut signals = Signals::listen()?;
-    log_to_stderr();
+    logging::to_stderr(&config.log);
     raise_descriptors();
     let folder = Arc::new(DataFolder::take(data)?);
     let socket = folder.socket();
-    let stops_runs = args.shutdown_stops_runs;
-    let settings = settings(folder.path(), args)?;
+    let section = args.over(config.host);
+    let stops_runs = section.shutdown_stops_runs;
+    let settings = settings(folder.path(), section)?;
     let listener = Listener::bind(Arc::clone(&folder))?;
     let host = Host::open(folder, settings)?;
     let (door, mut wishes) = Door::new(host.clone());
@@ -99,17 +115,13 @@ pub(super) async fn run(data: &Path, args: RunArgs) -> anyhow::Result<ExitCode> 
     }
 }
 
-fn settings(data: &Path, args: RunArgs) -> anyhow::Result<HostSettings> {
+fn settings(data: &Path, section: HostSection) -> anyhow::Result<HostSettings> {
     let program = std::env::current_exe().context("failed to find out where this program is")?;
     let mut search = Search::from_environment();
-    if let Some(path) = args.claude.filter(|path| !path.as_os_str().is_empty()) {
+    if let Some(path) = section.claude {
         search = search.explicit(path);
     }
-    let idle = args.idle_timeout_minutes.trim();
-    anyhow::ensure!(
-        idle.parse::<u64>().is_ok(),
-        "the idle timeout must be a number of minutes, not {idle:?}"
-    );
+    let idle = section.idle_timeout_minutes.to_string();
     Ok(HostSettings {
         data: data.to_owned(),
         shim: ShimCommand {
@@ -119,9 +131,9 @@ fn settings(data: &Path, args: RunArgs) -> anyhow::Result<HostSettings> {
         search,
         environment: std::env::vars_os().collect(),
         home: home(std::env::var_os("HOME")),
-        deny_first: args.deny_first,
-        idle: IdleTimeout::from_setting(Some(idle)),
-        grace: Duration::from_secs(args.shutdown_grace_seconds),
+        deny_first: section.deny_first,
+        idle: IdleTimeout::from_setting(Some(&idle)),
+        grace: Duration::from_secs(section.shutdown_grace_seconds),
     })
 }
 
@@ -140,45 +152,5 @@ fn raise_descriptors() {
     };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::warn!(%error, "the limit of open files stays as it is");
-    }
-}
-
-fn log_to_stderr() {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("ESTELLE_LOG");
-    let filter = filter.unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("info"));
-    // Somebody else may log already; then it is theirs.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        .try_init();
-}
-
-/// The signals that end a host.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
-}
-
-impl Signals {
-    fn listen() -> anyhow::Result<Self> {
-        let listen = |kind| signal(kind).context("failed to listen for signals");
-        Ok(Self {
-            interrupt: listen(SignalKind::interrupt())?,
-            terminate: listen(SignalKind::terminate())?,
-            hang_up: listen(SignalKind::hangup())?,
-        })
-    }
-
-    /// The next signal, by the name that clients are told.
-    async fn next(&mut self) -> &'static str {
-        tokio::select! {
-            Some(()) = self.interrupt.recv() => "SIGINT",
-            Some(()) = self.terminate.recv() => "SIGTERM",
-            // A terminal that is closed asks for the same.
-            Some(()) = self.hang_up.recv() => "SIGTERM",
-            else => std::future::pending().await,
-        }
     }
 }

@@ -1,5 +1,5 @@
 //! The real program against the simulator: over a terminal, in a pipe, with `--print`, runs that outlive it,
-//! what the policy says, and the relay alone.
+//! what the policy says, the relay alone, and everything together.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,3 +15,4 @@ mod policy;
 mod program;
 mod relay;
 mod terminal;
+mod up;

@@ -3,7 +3,7 @@
 mod lifecycle;
 mod messages;
 mod permissions;
-mod stage;
+pub(crate) mod stage;
 
 use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::decisions::PermissionDecision;

@@ -124,18 +124,21 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        let runs = walk(&self.path("data"));
-        for record in runs {
-            let record: serde_json::Value =
-                serde_json::from_slice(&std::fs::read(record).unwrap_or_default())
-                    .unwrap_or_default();
-            let pid = record.get("pid").and_then(serde_json::Value::as_u64);
-            let ticks = record.get("startTicks").and_then(serde_json::Value::as_u64);
-            if let (Some(pid), Some(ticks)) = (pid.and_then(|pid| u32::try_from(pid).ok()), ticks)
-                && estelle_host::run::shim::start_ticks(pid).ok() == Some(ticks)
-            {
-                crate::durable::stage::kill(pid);
-            }
+        end_runs(&self.path("data"));
+    }
+}
+
+/// Ends all runs of a data folder whose host is gone.
+pub(crate) fn end_runs(data: &Path) {
+    for record in walk(data) {
+        let record: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(record).unwrap_or_default()).unwrap_or_default();
+        let pid = record.get("pid").and_then(serde_json::Value::as_u64);
+        let ticks = record.get("startTicks").and_then(serde_json::Value::as_u64);
+        if let (Some(pid), Some(ticks)) = (pid.and_then(|pid| u32::try_from(pid).ok()), ticks)
+            && estelle_host::run::shim::start_ticks(pid).ok() == Some(ticks)
+        {
+            crate::durable::stage::kill(pid);
         }
     }
 }

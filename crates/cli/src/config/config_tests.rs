@@ -1,0 +1,125 @@
+//! What holds, where it comes from, and how a wrong value is refused.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::command::example;
+use super::file::{Loaded, Source};
+use super::keys::KEYS;
+use super::*;
+
+fn read(text: &str, variables: &[(&str, &str)]) -> anyhow::Result<Loaded> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("config.toml");
+    std::fs::write(&path, text).unwrap();
+    Loaded::read(Some(&path), |name| {
+        let found = variables.iter().find(|(own, _)| *own == name);
+        found.map(|(_, value)| OsString::from(value))
+    })
+}
+
+fn refusal(text: &str, variables: &[(&str, &str)]) -> String {
+    format!("{:#}", read(text, variables).unwrap_err())
+}
+
+#[test]
+fn the_environment_stands_above_the_file_and_the_file_above_the_defaults() {
+    let text =
+        "[relay]\nlisten = \"127.0.0.1:1\"\n[host]\nidle_timeout_minutes = 7\ndeny_first = true\n";
+    let loaded = read(text, &[("ESTELLE_RELAY_LISTEN", "127.0.0.1:2")]).unwrap();
+    assert_eq!(loaded.config.relay.listen.port(), 2);
+    assert_eq!(loaded.config.host.idle_timeout_minutes, 7);
+    assert!(loaded.config.host.deny_first);
+    assert_eq!(loaded.config.pylon, Config::default().pylon);
+    let source = |key: &str| loaded.sources.get(key).cloned().unwrap();
+    assert_eq!(
+        source("relay.listen"),
+        Source::Variable("ESTELLE_RELAY_LISTEN")
+    );
+    assert_eq!(source("host.deny_first"), Source::File);
+    assert_eq!(source("pylon.id"), Source::Default);
+}
+
+#[test]
+fn lists_come_as_lists_or_with_commas() {
+    let in_file = read("[pylon]\nroots = [\"/a\", \"/b c\"]\n", &[]).unwrap();
+    let in_environment = read("", &[("ESTELLE_PYLON_ROOTS", "/a, /b c,")]).unwrap();
+    let roots = vec![PathBuf::from("/a"), PathBuf::from("/b c")];
+    assert_eq!(in_file.config.pylon.roots, roots);
+    assert_eq!(in_environment.config.pylon.roots, roots);
+}
+
+#[test]
+fn every_refusal_names_the_key_and_where_the_value_stands() {
+    let wrong = [
+        ("[relay]\nlisten = \"here\"", "`relay.listen` in "),
+        ("[relay]\nlisten = 7710", "an address with a port"),
+        ("[relay]\nproxies = [\"x\"]", "`relay.proxies` in "),
+        (
+            "[relay]\npublic_url = \"example.org\"",
+            "`relay.public_url` in ",
+        ),
+        ("[relay]\nrealm = \"Home Sweet\"", "`relay.realm` in "),
+        ("[relay]\nkey = \"/k\"", "`relay.certificate` is missing"),
+        ("[pylon]\nid = 0", "`pylon.id` in "),
+        ("[pylon]\nid = [1]", "is a list"),
+        ("[pylon]\nroots = [\"relative\"]", "`pylon.roots` in "),
+        ("[pylon]\nicon = \"\"", "`pylon.icon` in "),
+        (
+            "[host]\nidle_timeout_minutes = -1",
+            "`host.idle_timeout_minutes` in ",
+        ),
+        ("[host]\ndeny_first = \"perhaps\"", "`true` or `false`"),
+        ("log = \"a=b=c\"", "`log` in "),
+        ("[host]\nidle = 3", "`host.idle` in "),
+        ("[hots]\nx = 3", "there are log, relay, pylon, host"),
+        ("[host", "is no valid TOML"),
+    ];
+    for (text, expected) in wrong {
+        let told = refusal(text, &[]);
+        assert!(told.contains(expected), "{text}: {told}");
+    }
+    let told = refusal("", &[("PROCESS_IDLE_TIMEOUT_MINUTES", "soon")]);
+    assert!(
+        told.contains(
+            "`host.idle_timeout_minutes` (from the variable PROCESS_IDLE_TIMEOUT_MINUTES)"
+        ),
+        "{told}"
+    );
+}
+
+#[test]
+fn the_example_names_every_key_and_says_the_defaults() {
+    let text = example();
+    let without_hashes: String = text
+        .lines()
+        .filter_map(|line| {
+            let value = line.strip_prefix("# ").filter(|line| line.contains(" = "));
+            value.or_else(|| Some(line).filter(|line| line.starts_with('[')))
+        })
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    let loaded = read(&without_hashes, &[]).unwrap();
+    assert_eq!(loaded.config, Config::default());
+    for key in KEYS {
+        assert_eq!(
+            loaded.sources.get(key.name),
+            Some(&Source::File),
+            "{}",
+            key.name
+        );
+    }
+}
+
+#[test]
+fn a_named_file_must_be_there_and_the_usual_one_need_not() {
+    let nowhere = std::path::Path::new("/nonexistent/config.toml");
+    assert!(Loaded::read(Some(nowhere), |_| None).is_err());
+    let home = |name: &str| (name == "HOME").then(|| OsString::from("/nonexistent"));
+    let loaded = Loaded::read(None, home).unwrap();
+    assert_eq!(
+        loaded.path,
+        Some("/nonexistent/.config/estelle/config.toml".into())
+    );
+    assert_eq!(loaded.config, Config::default());
+}

@@ -1,0 +1,357 @@
+//! The table of all keys: the one place where a key, its variables, its meaning and its default stand together.
+
+use std::fmt::Display;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use estelle_proto::{DeviceId, Name};
+use estelle_relay::RealmName;
+
+use super::given::{Given, because};
+use super::{Config, HostSection, PylonSection, RelaySection};
+
+/// The port that nobody has to remember.
+const PORT: u16 = 7710;
+/// A year: whoever wants more wants never, which is 0.
+const MOST_MINUTES: u64 = 525_600;
+
+type Taken = Result<(), String>;
+
+/// One key.
+pub(super) struct Key {
+    /// Its name, section first.
+    pub(super) name: &'static str,
+    /// Variables that stand above the file; the first that is set counts.
+    pub(super) variables: &'static [&'static str],
+    /// What it means.
+    pub(super) about: &'static str,
+    /// Takes a value in.
+    pub(super) take: fn(&mut Config, &Given) -> Taken,
+    /// The value that holds, as TOML.
+    pub(super) show: fn(&Config) -> toml::Value,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            log: "info".to_owned(),
+            relay: RelaySection {
+                listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
+                public_url: None,
+                realm: realm("home"),
+                hosts: Vec::new(),
+                origins: Vec::new(),
+                proxies: Vec::new(),
+                certificate: None,
+                key: None,
+                metrics_token_file: None,
+            },
+            pylon: PylonSection {
+                id: DeviceId(1),
+                name: None,
+                icon: "🌙".to_owned(),
+                role: "home".to_owned(),
+                roots: Vec::new(),
+                first_conversation: name("New conversation"),
+                relay: None,
+                token_file: None,
+                authorities: Vec::new(),
+            },
+            host: HostSection {
+                claude: None,
+                idle_timeout_minutes: 30,
+                shutdown_grace_seconds: 5,
+                deny_first: false,
+                shutdown_stops_runs: false,
+            },
+        }
+    }
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the defaults are valid, and a test reads them"
+)]
+fn realm(text: &str) -> RealmName {
+    RealmName::parse(text).expect("a valid default")
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the defaults are valid, and a test reads them"
+)]
+fn name(text: &str) -> Name {
+    Name::parse(text).expect("a valid default")
+}
+
+fn text(value: impl Display) -> toml::Value {
+    toml::Value::String(value.to_string())
+}
+
+fn path(value: Option<&PathBuf>) -> toml::Value {
+    text(value.map_or(Path::new(""), PathBuf::as_path).display())
+}
+
+fn list<T: Display>(values: &[T]) -> toml::Value {
+    toml::Value::Array(values.iter().map(text).collect())
+}
+
+fn paths(values: &[PathBuf]) -> toml::Value {
+    toml::Value::Array(values.iter().map(|path| text(path.display())).collect())
+}
+
+fn number(value: u64) -> toml::Value {
+    toml::Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+/// All keys, in the order in which they are shown.
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "log",
+        variables: &["ESTELLE_LOG"],
+        about: "What is logged: error, warn, info, debug, trace, or a list such as `warn,estelle_pylon=debug`.",
+        take: |config, given| {
+            let text = given.text(1000)?;
+            tracing_subscriber::EnvFilter::try_new(&text).map_err(because)?;
+            config.log = text;
+            Ok(())
+        },
+        show: |config| text(&config.log),
+    },
+    Key {
+        name: "relay.listen",
+        variables: &["ESTELLE_RELAY_LISTEN"],
+        about: "Where the relay listens. `0.0.0.0:7710` lets other machines of the network in, without encryption.",
+        take: |config, given| {
+            config.relay.listen =
+                given.parsed("an address with a port, such as 127.0.0.1:7710,")?;
+            Ok(())
+        },
+        show: |config| text(config.relay.listen),
+    },
+    Key {
+        name: "relay.public_url",
+        variables: &["ESTELLE_RELAY_PUBLIC_URL"],
+        about: "The address under which phones reach the relay, if it is another: `https://estelle.example.org`.",
+        take: |config, given| {
+            config.relay.public_url = given.url(&["https", "http"])?;
+            Ok(())
+        },
+        show: |config| text(config.relay.public_url.as_deref().unwrap_or_default()),
+    },
+    Key {
+        name: "relay.realm",
+        variables: &["ESTELLE_RELAY_REALM"],
+        about: "The realm of this machine: devices of other realms never meet it.",
+        take: |config, given| {
+            config.relay.realm = RealmName::parse(given.one()?).map_err(because)?;
+            Ok(())
+        },
+        show: |config| text(&config.relay.realm),
+    },
+    Key {
+        name: "relay.hosts",
+        variables: &["ESTELLE_RELAY_HOSTS"],
+        about: "Names under which the relay is reached, with the port if it is not the usual one. Its own address is known.",
+        take: |config, given| {
+            config.relay.hosts = given.list().into_iter().map(str::to_owned).collect();
+            Ok(())
+        },
+        show: |config| list(&config.relay.hosts),
+    },
+    Key {
+        name: "relay.origins",
+        variables: &["ESTELLE_RELAY_ORIGINS"],
+        about: "Other origins whose pages may connect: `https://app.example.org`.",
+        take: |config, given| {
+            let each = given.list().into_iter();
+            let each = each.map(|item| Given::One(item.to_owned()).url(&["https", "http"]));
+            let each: Result<Vec<_>, _> = each.collect();
+            config.relay.origins = each?.into_iter().flatten().collect();
+            Ok(())
+        },
+        show: |config| list(&config.relay.origins),
+    },
+    Key {
+        name: "relay.proxies",
+        variables: &["ESTELLE_RELAY_PROXIES"],
+        about: "Proxies whose X-Forwarded-For is believed.",
+        take: |config, given| {
+            config.relay.proxies = given.each("an address such as 10.0.0.1")?;
+            Ok(())
+        },
+        show: |config| list(&config.relay.proxies),
+    },
+    Key {
+        name: "relay.certificate",
+        variables: &["ESTELLE_RELAY_CERTIFICATE"],
+        about: "Speak TLS with this certificate chain (PEM); needs relay.key.",
+        take: |config, given| {
+            config.relay.certificate = given.path()?;
+            Ok(())
+        },
+        show: |config| path(config.relay.certificate.as_ref()),
+    },
+    Key {
+        name: "relay.key",
+        variables: &["ESTELLE_RELAY_KEY"],
+        about: "The key of the certificate (PEM).",
+        take: |config, given| {
+            config.relay.key = given.path()?;
+            Ok(())
+        },
+        show: |config| path(config.relay.key.as_ref()),
+    },
+    Key {
+        name: "relay.metrics_token_file",
+        variables: &["ESTELLE_RELAY_METRICS_TOKEN_FILE"],
+        about: "Opens /metrics to whoever presents the bearer token in this file.",
+        take: |config, given| {
+            config.relay.metrics_token_file = given.path()?;
+            Ok(())
+        },
+        show: |config| path(config.relay.metrics_token_file.as_ref()),
+    },
+    Key {
+        name: "pylon.id",
+        variables: &["ESTELLE_PYLON_ID"],
+        about: "The number of this machine in its realm, 1 to 99.",
+        take: |config, given| {
+            let number = given.number(1..=99)?;
+            config.pylon.id = DeviceId(u32::try_from(number).map_err(because)?);
+            Ok(())
+        },
+        show: |config| number(config.pylon.id.0.into()),
+    },
+    Key {
+        name: "pylon.name",
+        variables: &["ESTELLE_PYLON_NAME"],
+        about: "What people call this machine; empty means its host name.",
+        take: |config, given| {
+            let named = given.maybe()?.map(Name::parse);
+            config.pylon.name = named.transpose().map_err(because)?;
+            Ok(())
+        },
+        show: |config| text(config.pylon.name.as_ref().map_or("", Name::as_str)),
+    },
+    Key {
+        name: "pylon.icon",
+        variables: &["ESTELLE_PYLON_ICON"],
+        about: "An emoji for this machine.",
+        take: |config, given| {
+            config.pylon.icon = given.text(8)?;
+            Ok(())
+        },
+        show: |config| text(&config.pylon.icon),
+    },
+    Key {
+        name: "pylon.role",
+        variables: &["ESTELLE_PYLON_ROLE"],
+        about: "What this machine is for: home, office.",
+        take: |config, given| {
+            config.pylon.role = given.text(32)?;
+            Ok(())
+        },
+        show: |config| text(&config.pylon.role),
+    },
+    Key {
+        name: "pylon.roots",
+        variables: &["ESTELLE_PYLON_ROOTS"],
+        about: "Folders under which workspaces may be; none means anywhere.",
+        take: |config, given| {
+            config.pylon.roots = given.paths()?;
+            Ok(())
+        },
+        show: |config| paths(&config.pylon.roots),
+    },
+    Key {
+        name: "pylon.first_conversation",
+        variables: &["ESTELLE_PYLON_FIRST_CONVERSATION"],
+        about: "The name of the first conversation of a new workspace.",
+        take: |config, given| {
+            config.pylon.first_conversation = Name::parse(given.one()?).map_err(because)?;
+            Ok(())
+        },
+        show: |config| text(config.pylon.first_conversation.as_str()),
+    },
+    Key {
+        name: "pylon.relay",
+        variables: &["ESTELLE_PYLON_RELAY"],
+        about: "The relay that `estelle pylon` joins: `wss://estelle.example.org`. `estelle up` has its own.",
+        take: |config, given| {
+            config.pylon.relay = given.url(&["wss", "ws"])?;
+            Ok(())
+        },
+        show: |config| text(config.pylon.relay.as_deref().unwrap_or_default()),
+    },
+    Key {
+        name: "pylon.token_file",
+        variables: &["ESTELLE_PYLON_TOKEN_FILE"],
+        about: "The file with the secret of this Pylon; empty means pylon.token in the data folder.",
+        take: |config, given| {
+            config.pylon.token_file = given.path()?;
+            Ok(())
+        },
+        show: |config| path(config.pylon.token_file.as_ref()),
+    },
+    Key {
+        name: "pylon.authorities",
+        variables: &["ESTELLE_PYLON_AUTHORITIES"],
+        about: "Certificates (PEM) to trust beside the public ones, for a relay with one of the household's own.",
+        take: |config, given| {
+            config.pylon.authorities = given.paths()?;
+            Ok(())
+        },
+        show: |config| paths(&config.pylon.authorities),
+    },
+    Key {
+        name: "host.claude",
+        variables: &["CLAUDE_CODE_PATH"],
+        about: "The program of Claude Code; empty means that it is looked for.",
+        take: |config, given| {
+            config.host.claude = given.path()?;
+            Ok(())
+        },
+        show: |config| path(config.host.claude.as_ref()),
+    },
+    Key {
+        name: "host.idle_timeout_minutes",
+        variables: &["PROCESS_IDLE_TIMEOUT_MINUTES"],
+        about: "Minutes after which an idle process is stopped; at least 5, 0 means never.",
+        take: |config, given| {
+            config.host.idle_timeout_minutes = given.number(0..=MOST_MINUTES)?;
+            Ok(())
+        },
+        show: |config| number(config.host.idle_timeout_minutes),
+    },
+    Key {
+        name: "host.shutdown_grace_seconds",
+        variables: &["PROCESS_SHUTDOWN_GRACE_SECONDS"],
+        about: "Seconds a process has to end after it was asked to.",
+        take: |config, given| {
+            config.host.shutdown_grace_seconds = given.number(0..=600)?;
+            Ok(())
+        },
+        show: |config| number(config.host.shutdown_grace_seconds),
+    },
+    Key {
+        name: "host.deny_first",
+        variables: &["ESTELLE_DENY_FIRST"],
+        about: "What is dangerous is asked about even in modes that allow everything.",
+        take: |config, given| {
+            config.host.deny_first = given.switch()?;
+            Ok(())
+        },
+        show: |config| config.host.deny_first.into(),
+    },
+    Key {
+        name: "host.shutdown_stops_runs",
+        variables: &["ESTELLE_SHUTDOWN_STOPS_RUNS"],
+        about: "Ending the host ends its runs as well.",
+        take: |config, given| {
+            config.host.shutdown_stops_runs = given.switch()?;
+            Ok(())
+        },
+        show: |config| config.host.shutdown_stops_runs.into(),
+    },
+];

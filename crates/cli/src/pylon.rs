@@ -1,0 +1,154 @@
+//! The Pylon put together: its store, its links to host and relay, and the desk between them.
+//!
+//! `estelle pylon` runs it alone, for a relay elsewhere; `estelle up` runs it beside a relay of its own. It starts no
+//! host: whoever runs it sees to that.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+use estelle_host::data::socket;
+use estelle_proto::Token;
+use estelle_proto::workspaces::PylonInfo;
+use estelle_pylon::desk::{self, DeskConfig, DeskParts};
+use estelle_pylon::link::host::{HostConfig, HostLink};
+use estelle_pylon::link::relay::{RelayConfig, RelayLink};
+use estelle_pylon::store::Store;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject as _;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::{Config, ConfigArgs, PylonSection};
+use crate::data::DataArgs;
+use crate::{logging, signals};
+
+/// The name of the folder of the store.
+const STORE: &str = "pylon";
+/// The usual name of the file of the Pylon's secret.
+const TOKEN: &str = "pylon.token";
+
+/// Run the Pylon of this machine alone: it joins the relay `pylon.relay` of the configuration.
+///
+/// The secret that `estelle relay add-pylon` gave out belongs into the file `pylon.token_file`. The host is a program of
+/// its own: start `estelle host` beside it.
+#[derive(Debug, Args)]
+pub(crate) struct PylonArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// The relay to join, instead of the configured one.
+    #[arg(long, value_name = "URL")]
+    relay: Option<String>,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: PylonArgs) -> anyhow::Result<ExitCode> {
+    let config = args.config.load()?;
+    let data = args.data.folder()?;
+    logging::to_stderr(&config.log);
+    let url = args.relay.or_else(|| config.pylon.relay.clone());
+    let url =
+        url.context("set `pylon.relay` in the configuration, or name a relay with --relay")?;
+    let token = read_token(&token_file(&config.pylon, &data))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let mut signals = signals::Signals::listen()?;
+        let pylon = Pylon::start(&config, &data, url, token)?;
+        anstream::println!("estelle pylon {} is ready", env!("CARGO_PKG_VERSION"));
+        signals.next().await;
+        pylon.stop().await;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// Where the secret of the Pylon is.
+pub(crate) fn token_file(pylon: &PylonSection, data: &Path) -> PathBuf {
+    let named = pylon.token_file.clone();
+    named.unwrap_or_else(|| data.join(TOKEN))
+}
+
+/// Reads a secret from a file.
+pub(crate) fn read_token(path: &Path) -> anyhow::Result<Token> {
+    let text = std::fs::read_to_string(path);
+    let text = text.with_context(|| format!("failed to read the secret in {}", path.display()))?;
+    Token::parse(text.trim()).with_context(|| format!("{} holds no secret", path.display()))
+}
+
+/// A Pylon that runs.
+#[derive(Debug)]
+pub(crate) struct Pylon {
+    /// The link to the host, to see whether it is there.
+    pub(crate) host: HostLink,
+    /// The link to the relay, to see whether it is there.
+    pub(crate) relay: RelayLink,
+    store: Store,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Pylon {
+    /// Opens the store and begins to call host and relay.
+    pub(crate) fn start(
+        config: &Config,
+        data: &Path,
+        relay: String,
+        token: Token,
+    ) -> anyhow::Result<Self> {
+        let build = env!("CARGO_PKG_VERSION").to_owned();
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let store = Store::open(&data.join(STORE))?;
+        let host = HostConfig::new(socket(data), build.clone());
+        let (host, from_host) = HostLink::spawn(host, &tasks, stop.clone());
+        let pylon = &config.pylon;
+        let mut relay = RelayConfig::new(relay, pylon.id, Some(token));
+        relay.authorities = authorities(&pylon.authorities)?;
+        let (relay, from_relay) = RelayLink::spawn(relay, &tasks, stop.clone());
+        let parts = DeskParts {
+            store: store.clone(),
+            host: host.clone(),
+            from_host,
+            from_relay,
+        };
+        let desk = DeskConfig {
+            device_id: pylon.id,
+            info: PylonInfo::new(pylon.name().to_string(), pylon.icon.clone()),
+            build,
+            roots: pylon.roots.clone(),
+            first_conversation: pylon.first_conversation.clone(),
+        };
+        desk::spawn(desk, parts, &tasks, stop.clone());
+        Ok(Self {
+            host,
+            relay,
+            store,
+            tasks,
+            stop,
+        })
+    }
+
+    /// Ends the links and the desk, and closes the store.
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.store.close().await;
+    }
+}
+
+fn authorities(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+    let mut all = Vec::new();
+    for file in files {
+        let read =
+            CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        let read = read.map_err(|error| anyhow::anyhow!("{error}"));
+        let read = read
+            .with_context(|| format!("`pylon.authorities`: failed to read {}", file.display()))?;
+        all.extend(read);
+    }
+    Ok(all)
+}

@@ -1,0 +1,256 @@
+//! `estelle up`: everything that a machine needs, with one command.
+//!
+//! ```text
+//!   this process: relay ◄─ws─► pylon        a process of its own: host ══ runs
+//! ```
+//!
+//! The relay and the Pylon live in this process; the host is started detached, so that it and its runs outlive it, and is
+//! started again when it dies. What belongs to a machine is under one data folder. A simulated agent has a folder of its
+//! own, so that its conversations are never mixed with real ones.
+
+mod greeting;
+mod host;
+mod secrets;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+use estelle_pylon::link::relay::RelayState;
+use estelle_relay::{OpenError, Registry, Relay};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::chat::agent::{Agent, Wanted};
+use crate::config::{Config, ConfigArgs, RelaySection};
+use crate::data::DataArgs;
+use crate::logging;
+use crate::pylon::Pylon;
+use crate::relay::{authority, relay_config};
+use crate::signals::Signals;
+use greeting::Greeting;
+use host::HostKeeper;
+
+/// The log of this process, in the data folder.
+const LOG: &str = "up.log";
+
+/// Run relay, Pylon and host on this machine, and say where the app is.
+///
+/// Without a `claude` on this machine a simulated agent answers, and that is said. Ctrl-C ends relay and Pylon; the host
+/// goes on with what it does, and the next `estelle up` takes it up. `estelle host stop --all` ends everything.
+#[derive(Debug, Args)]
+pub(crate) struct UpArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
+    /// Let a simulated agent answer: no account, no network, no real model.
+    #[arg(long, conflicts_with = "claude")]
+    demo: bool,
+    /// The `claude` program to run, instead of the one found on this machine.
+    #[arg(long, value_name = "PATH")]
+    claude: Option<PathBuf>,
+    /// Where to listen, instead of `relay.listen` of the configuration.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Let the machines of this network in, a phone for example. What is sent is not encrypted.
+    #[arg(long, conflicts_with = "listen")]
+    lan: bool,
+    /// Print one line of JSON instead of the greeting.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &UpArgs) -> anyhow::Result<ExitCode> {
+    let mut config = args.config.load()?;
+    if let Some(listen) = args.listen {
+        config.relay.listen = listen;
+    }
+    if args.lan {
+        let port = config.relay.listen.port();
+        config.relay.listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
+    }
+    let wanted = if args.demo {
+        Wanted::Simulator
+    } else {
+        Wanted::Claude(args.claude.clone().or_else(|| config.host.claude.clone()))
+    };
+    let agent = Agent::of(wanted)?;
+    let data = if agent.is_simulated() {
+        args.data.demo_folder()?
+    } else {
+        args.data.folder()?
+    };
+    private_folder(&data)?;
+    logging::to_file(&config.log, &data.join(LOG))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("failed to start the runtime")?;
+    let outcome = runtime.block_on(serve(&config, &data, agent, args));
+    // A thread that reads standard input cannot be ended; it must not hold the program up.
+    runtime.shutdown_background();
+    outcome
+}
+
+async fn serve(
+    config: &Config,
+    data: &Path,
+    agent: Agent,
+    args: &UpArgs,
+) -> anyhow::Result<ExitCode> {
+    let mut signals = Signals::listen()?;
+    // The registry is what keeps a second one away, so it comes first.
+    let mut registry = open_registry(data)?;
+    let pylon_token = secrets::of_pylon(&mut registry, config, data)?;
+    let terminal = secrets::of_terminal(&mut registry, config, data)?;
+    let relay = Relay::bind(relay_config(config.relay.clone())?, registry).await?;
+    let address = relay.local_addr();
+    terminal.store(data, &own_url(&config.relay, address))?;
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    let keeper = HostKeeper::new(data, &agent, config);
+    keeper.ensure().await?;
+    let pylon = Pylon::start(config, data, own_url(&config.relay, address), pylon_token)?;
+    tasks.spawn(keeper.keep(pylon.host.state(), stop.clone()));
+    joined(&pylon).await?;
+    let greeting = Greeting {
+        address: shown_url(&config.relay, address),
+        is_reachable: config.relay.public_url.is_some() || !address.ip().is_loopback(),
+        data: data.to_owned(),
+        agent,
+        pylon: config.pylon.id,
+    };
+    if args.json {
+        anstream::println!("{}", greeting.json());
+    } else {
+        anstream::print!("{greeting}");
+    }
+    signals.next().await;
+    stop.cancel();
+    tasks.close();
+    tasks.wait().await;
+    pylon.stop().await;
+    relay.stop().await;
+    if !args.json {
+        anstream::println!("{}", greeting.farewell());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Waits until the relay has let the Pylon in: only then is there anybody to talk to.
+async fn joined(pylon: &Pylon) -> anyhow::Result<()> {
+    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
+    let mut state = pylon.relay.state();
+    let is_up = |state: &RelayState| matches!(state, RelayState::Up(_));
+    let waited = tokio::time::timeout(PATIENCE, state.wait_for(is_up)).await;
+    if matches!(waited, Ok(Ok(_))) {
+        return Ok(());
+    }
+    drop(waited);
+    match &*pylon.relay.state().borrow() {
+        RelayState::Up(_) => Ok(()),
+        RelayState::Away(reason) => anyhow::bail!("the Pylon cannot join its own relay: {reason}"),
+    }
+}
+
+fn open_registry(data: &Path) -> anyhow::Result<Registry> {
+    match Registry::open(data.join("relay.json")) {
+        Ok(registry) => Ok(registry),
+        Err(OpenError::Taken { .. }) => anyhow::bail!(
+            "`estelle up` runs already on {}: stop it first, or choose another folder with --data",
+            data.display()
+        ),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn private_folder(data: &Path) -> anyhow::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    let mut builder = std::fs::DirBuilder::new();
+    let made = builder.recursive(true).mode(0o700).create(data);
+    made.with_context(|| format!("failed to make the data folder {}", data.display()))
+}
+
+/// Where this machine itself reaches its relay. A certificate is made out to a name, so with one the public name counts.
+fn own_url(section: &RelaySection, address: SocketAddr) -> String {
+    let public = section.public_url.as_deref().and_then(authority);
+    match (&section.certificate, public) {
+        (Some(_), Some(host)) => format!("wss://{host}/ws"),
+        (Some(_), None) => format!("wss://{}/ws", near(address)),
+        (None, _) => format!("ws://{}/ws", near(address)),
+    }
+}
+
+/// The address that is told to people.
+fn shown_url(section: &RelaySection, address: SocketAddr) -> String {
+    if let Some(public) = &section.public_url {
+        return public.clone();
+    }
+    let scheme = if section.certificate.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    let shown = if address.ip().is_unspecified() {
+        SocketAddr::new(in_network().unwrap_or(near(address).ip()), address.port())
+    } else {
+        address
+    };
+    format!("{scheme}://{shown}")
+}
+
+/// The same listener by an address that this machine can call.
+fn near(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip @ (IpAddr::V4(_) | IpAddr::V6(_)) => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+/// The address of this machine in its network. Nothing is sent: the system is only asked which way it would go.
+fn in_network() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    // An address that is set aside for documentation.
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    let ip = socket.local_addr().ok()?.ip();
+    Some(ip).filter(|ip| !ip.is_unspecified())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn section() -> RelaySection {
+        Config::default().relay
+    }
+
+    #[test]
+    fn this_machine_calls_an_address_that_it_can_reach() {
+        let everywhere: SocketAddr = "0.0.0.0:7710".parse().unwrap();
+        assert_eq!(own_url(&section(), everywhere), "ws://127.0.0.1:7710/ws");
+        let six: SocketAddr = "[::]:7710".parse().unwrap();
+        assert_eq!(own_url(&section(), six), "ws://[::1]:7710/ws");
+    }
+
+    #[test]
+    fn with_a_certificate_the_name_on_it_is_called() {
+        let section = RelaySection {
+            public_url: Some("https://estelle.example.org".to_owned()),
+            certificate: Some("/c".into()),
+            key: Some("/k".into()),
+            ..section()
+        };
+        let address: SocketAddr = "0.0.0.0:443".parse().unwrap();
+        assert_eq!(own_url(&section, address), "wss://estelle.example.org/ws");
+        assert_eq!(shown_url(&section, address), "https://estelle.example.org");
+        assert_eq!(
+            relay_config(section).unwrap().hosts,
+            ["estelle.example.org"]
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! The secrets of this machine: the Pylon's, and that of the terminal commands on it.
+//!
+//! The registry knows hashes only, so both secrets are kept in files that their user alone can read. The registry is
+//! saved before a file is written: what is found in a file without being in the registry is replaced, never the reverse.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::Context as _;
+use estelle_proto::{Name, Right, Timestamp, Token};
+use estelle_relay::{NewDevice, PylonProfile, Registry};
+use serde::{Deserialize, Serialize};
+
+use crate::config::Config;
+use crate::pylon::{read_token, token_file};
+
+/// The file by which the commands on this machine find their way in.
+const TERMINAL: &str = "terminal.json";
+
+/// The secret of the Pylon, made when there is none that the registry knows.
+pub(super) fn of_pylon(
+    registry: &mut Registry,
+    config: &Config,
+    data: &Path,
+) -> anyhow::Result<Token> {
+    let (pylon, realm) = (&config.pylon, &config.relay.realm);
+    let path = token_file(pylon, data);
+    let kept = read_token(&path).ok();
+    if let Some(token) =
+        kept.filter(|token| registry.knows(token) && registry.has_pylon(realm, pylon.id))
+    {
+        return Ok(token);
+    }
+    let profile = PylonProfile {
+        device_id: pylon.id,
+        name: pylon.name(),
+        icon: pylon.icon.clone(),
+        role: pylon.role.clone(),
+    };
+    let token = registry.put_pylon(realm, profile)?;
+    registry.save()?;
+    put(&path, token.reveal())?;
+    Ok(token)
+}
+
+/// How the commands on this machine get in.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Terminal {
+    /// The relay.
+    pub(crate) url: String,
+    /// The secret of the device.
+    pub(crate) token: String,
+}
+
+impl Terminal {
+    /// Reads it; nothing if there is none.
+    pub(crate) fn load(data: &Path) -> Option<Self> {
+        let text = std::fs::read(Self::path(data)).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
+    /// Where it is.
+    pub(crate) fn path(data: &Path) -> PathBuf {
+        data.join(TERMINAL)
+    }
+
+    /// Writes it, with the address that holds now.
+    pub(super) fn store(self, data: &Path, url: &str) -> anyhow::Result<()> {
+        let url = url.to_owned();
+        let text = serde_json::to_string(&Self { url, ..self })?;
+        put(&Self::path(data), &text)
+    }
+}
+
+/// The secret of the commands on this machine, made when there is none that the registry knows.
+pub(super) fn of_terminal(
+    registry: &mut Registry,
+    config: &Config,
+    data: &Path,
+) -> anyhow::Result<Terminal> {
+    let known = |kept: &Terminal| {
+        let token = Token::parse(&kept.token);
+        token.is_ok_and(|token| registry.knows(&token))
+    };
+    if let Some(kept) = Terminal::load(data).filter(known) {
+        return Ok(kept);
+    }
+    let device = NewDevice {
+        name: Name::parse("Terminal")?,
+        rights: vec![
+            Right::View,
+            Right::Prompt,
+            Right::Approve,
+            Right::Terminal,
+            Right::Admin,
+        ],
+        expires_at: None,
+    };
+    let since = SystemTime::now().duration_since(UNIX_EPOCH)?;
+    let now = Timestamp(i64::try_from(since.as_millis())?);
+    let (_, token) = registry.add_device(&config.relay.realm, device, now)?;
+    registry.save()?;
+    Ok(Terminal {
+        url: String::new(),
+        token: token.reveal().to_owned(),
+    })
+}
+
+/// Puts a private file in place of another, whole.
+pub(super) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
+    let failed = || format!("failed to write {}", path.display());
+    let mut fresh = path.as_os_str().to_owned();
+    fresh.push(".new");
+    let fresh = PathBuf::from(fresh);
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = options.open(&fresh).with_context(failed)?;
+    writeln!(file, "{text}").with_context(failed)?;
+    file.sync_all().with_context(failed)?;
+    std::fs::rename(&fresh, path).with_context(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_kept_and_replaced_when_the_registry_does_not_know_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, config) = (folder.path(), Config::default());
+        let open = || Registry::open(data.join("relay.json")).unwrap();
+        let mut registry = open();
+        let first = of_pylon(&mut registry, &config, data).unwrap();
+        let terminal = of_terminal(&mut registry, &config, data).unwrap();
+        terminal.clone().store(data, "ws://x/ws").unwrap();
+        drop(registry);
+        let mut registry = open();
+        let again = of_pylon(&mut registry, &config, data).unwrap();
+        assert_eq!(again.reveal(), first.reveal());
+        let kept = of_terminal(&mut registry, &config, data).unwrap();
+        assert_eq!(
+            (kept.token.as_str(), kept.url.as_str()),
+            (terminal.token.as_str(), "ws://x/ws")
+        );
+        drop(registry);
+        std::fs::remove_file(data.join("relay.json")).unwrap();
+        let mut registry = open();
+        let fresh = of_pylon(&mut registry, &config, data).unwrap();
+        assert_ne!(fresh.reveal(), first.reveal());
+        let fresh = of_terminal(&mut registry, &config, data).unwrap();
+        assert_ne!(fresh.token, terminal.token);
+    }
+}
