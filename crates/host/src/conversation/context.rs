@@ -1,13 +1,13 @@
 //! What all conversations of a host share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use estelle_claude::options::{Cli, Search};
-use estelle_proto::{ApiError, PermissionMode};
+use estelle_proto::{ApiError, ClaudeSessionId, ConversationId, PermissionMode};
 use estelle_state::idle::IdleTimeout;
 use tokio_util::task::TaskTracker;
 
@@ -53,6 +53,8 @@ pub(crate) struct Context {
     pub(crate) traffic: Option<TrafficLog>,
     trust: Mutex<TrustStore>,
     rules: Mutex<RuleBook>,
+    /// The session that each live conversation writes to: the CLI itself would let two write to one.
+    claims: Mutex<HashMap<ClaudeSessionId, ConversationId>>,
     default_mode: Mutex<PermissionMode>,
 }
 
@@ -66,6 +68,7 @@ impl Context {
         Self {
             agent: Agent::new(settings.search.clone()),
             canary: Canary::load(&settings.data),
+            claims: Mutex::default(),
             rules: Mutex::new(RuleBook::load(&settings.data)),
             traffic: open_traffic(&settings),
             settings,
@@ -87,6 +90,29 @@ impl Context {
         let environment = self.settings.environment.clone();
         prepare(wish, &cli, environment).map_err(|error| error.to_api())?;
         Ok(())
+    }
+
+    /// Takes a session for a conversation, in the place of the one it had. The holder, if it is another conversation.
+    pub(crate) fn claim(
+        &self,
+        session: &ClaudeSessionId,
+        conversation: &ConversationId,
+    ) -> Result<(), ConversationId> {
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        match claims.get(session) {
+            Some(holder) if holder != conversation => return Err(holder.clone()),
+            Some(_) => return Ok(()),
+            None => {}
+        }
+        claims.retain(|_, holder| holder != conversation);
+        claims.insert(session.clone(), conversation.clone());
+        Ok(())
+    }
+
+    /// Lets go of the session of a conversation that has no process.
+    pub(crate) fn release(&self, conversation: &ConversationId) {
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        claims.retain(|_, holder| holder != conversation);
     }
 
     /// The user's rules.

@@ -129,6 +129,8 @@ impl Actor {
         let decided = self.book.decide();
         let (entry, suspicion) = decided.read(now(), stretch, durable, digest_of_answer);
         self.record(entry, Sync::Later).await?;
+        // The session may have changed; a conversation that works on one cannot be refused it.
+        let _ = self.claim();
         if !was_ready && self.is_ready() {
             let with_history = self.is_resumed();
             self.tell_resumed(&Ok(with_history));

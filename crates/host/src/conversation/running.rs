@@ -6,7 +6,7 @@ use std::time::Duration;
 use estelle_claude::saved::folder_name;
 use estelle_claude::wire::ControlRequest;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent};
-use estelle_proto::{ApiError, ErrorCode, Generation, Retry};
+use estelle_proto::{ApiError, ConversationId, ErrorCode, Generation, Retry};
 use estelle_state::conversation::{Control, MessageId, Request, RunExit};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -164,6 +164,12 @@ impl Actor {
             Ok(ready) => ready,
             Err(error) => return self.never_started(error.message).await,
         };
+        if let Err(holder) = self.claim() {
+            let reason = format!(
+                "conversation {holder} works on the same session of the agent; stop it there first, or begin a new session here"
+            );
+            return self.never_started(reason).await;
+        }
         for warning in ready.warnings {
             let event = ClaudeEvent::Error(ErrorEvent::new(warning.clone()));
             let entry = self.book.decide().repair(now(), warning, vec![event]);
@@ -178,6 +184,15 @@ impl Actor {
                 Ok(Flow::On)
             }
             Err(error) => self.never_started(error).await,
+        }
+    }
+
+    /// Takes the session of this conversation, so that no other writes to it.
+    pub(super) fn claim(&self) -> Result<(), ConversationId> {
+        let conversation = self.book.conversation();
+        match conversation.session() {
+            Some(session) => self.context.claim(session, conversation.id()),
+            None => Ok(()),
         }
     }
 
@@ -347,6 +362,7 @@ impl Actor {
         let entry = self.book.decide().ended_run(now(), exit, in_transcript);
         self.phase = Phase::Quiet;
         self.stopping.clear();
+        self.context.release(self.book.conversation().id());
         if let Some(entry) = entry {
             self.record(entry, Sync::Now).await?;
         }
@@ -405,6 +421,8 @@ impl Actor {
             return Ok(());
         };
         let folder = RunFolder::open(self.runs().join(run.generation.0.to_string()));
+        // A run that lives has its session, whoever else would like it.
+        let _ = self.claim();
         let was_stopping = run.stopping.clone();
         let record = folder.load_run()?;
         self.stopping.go_on(self.book.conversation());

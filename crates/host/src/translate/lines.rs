@@ -192,3 +192,7 @@ pub fn refusal(request_id: &str, subtype: &str) -> Result<String, serde_json::Er
     let text = format!("this host does not answer {subtype} requests");
     serde_json::to_string(&ControlResponse::error(request_id, text))
 }
+
+#[cfg(test)]
+#[path = "lines_tests.rs"]
+mod tests;

@@ -166,6 +166,71 @@ pub(super) async fn a_new_session_forgets_what_was_said(agent: &Agent) {
     listener.assert_dense();
 }
 
+pub(super) async fn a_sub_agent_may_ask_after_its_turn_has_ended(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let file = stage.path("work/from-sub");
+    let sub = Script::new()
+        .tool("Write", json!({"file_path": &file, "content": "x"}))
+        .say("sub done")
+        .prompt();
+    let input = json!({
+        "description": "write it", "prompt": sub, "subagent_type": "general-purpose", "run_in_background": true,
+    });
+    let script = Script::new().tool("Agent", input).say("main done");
+    let mut sent = message(&stage, &id, &script.prompt());
+    sent.payload.permission_mode = None;
+    submit(&host, sent).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    loop {
+        let asked = listener.asked().await;
+        let is_last = asked.tool_name == "Write";
+        if is_last {
+            assert!(!file.exists());
+            assert_eq!(
+                status(&host, &id).await.state,
+                ConversationStatus::Permission
+            );
+        }
+        let allow =
+            PermissionResponse::new(id.clone(), asked.tool_use_id, PermissionDecision::Allow);
+        submit(&host, allow).await.unwrap();
+        if is_last {
+            break;
+        }
+    }
+    listener.idle().await;
+    assert!(file.exists());
+    let tasks = listener
+        .events
+        .iter()
+        .any(|event| matches!(&event.event, ClaudeEvent::Task(task) if task.status == "completed"));
+    assert!(tasks, "the end of the background task is told");
+    listener.assert_dense();
+}
+
+pub(super) async fn a_session_belongs_to_one_conversation_at_a_time(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let (host, _listener) = opened(&stage).await;
+    let session = status(&host, &conversation("conv-1"))
+        .await
+        .claude_session_id;
+    let other = conversation("conv-2");
+    let mut sent = message(&stage, &other, &Script::new().say("mine now").prompt());
+    sent.payload.claude_session_id = session;
+    submit(&host, sent).await.unwrap();
+    let mut listener = Listener::new(&host, &other).await;
+    let event = listener
+        .until(|event| matches!(event, ClaudeEvent::Error(_)))
+        .await;
+    assert!(
+        matches!(&event, ClaudeEvent::Error(error) if error.error.contains("conv-1")),
+        "{event:?}"
+    );
+    listener.idle().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn clearing_begins_a_new_epoch_and_tells_those_who_listen() {
     let stage = Stage::new(&Agent::Simulator).await;

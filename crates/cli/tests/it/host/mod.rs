@@ -16,7 +16,8 @@ use serde_json::json;
 
 use lifecycle::{
     a_killed_agent_is_reported_and_not_restarted, a_new_session_forgets_what_was_said,
-    a_session_that_is_gone_is_begun_afresh_once, a_stopped_process_is_resumed_with_its_history,
+    a_session_belongs_to_one_conversation_at_a_time, a_session_that_is_gone_is_begun_afresh_once,
+    a_stopped_process_is_resumed_with_its_history, a_sub_agent_may_ask_after_its_turn_has_ended,
 };
 use messages::{
     a_message_that_is_sent_twice_runs_once, a_queued_message_waits_for_the_end_of_the_turn,
@@ -301,7 +302,9 @@ on_all_agents!(
     an_interrupting_message_ends_the_turn_first,
     a_message_that_is_sent_twice_runs_once,
     a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
-    a_mode_can_change_in_mid_session;
+    a_mode_can_change_in_mid_session,
+    a_sub_agent_may_ask_after_its_turn_has_ended,
+    a_session_belongs_to_one_conversation_at_a_time;
     only real:
     what_a_folder_brings_is_loaded_only_when_it_is_trusted,
     an_agent_that_answers_for_itself_is_stopped,
