@@ -263,10 +263,11 @@ impl Actor {
         let live = Live::attach(self.book.conversation(), folder, record, &self.context)?;
         self.phase = Phase::Live(Box::new(live));
         self.touch();
-        if let Some(greeting) = greeting {
-            self.greet(greeting).await?;
+        match greeting {
+            Some(greeting) => self.greet(greeting).await,
+            // Another host started it and died before it could.
+            None => self.greet_again().await,
         }
-        Ok(())
     }
 
     /// The first line to a new process.
