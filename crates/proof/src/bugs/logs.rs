@@ -150,6 +150,17 @@ pub(super) const BUGS: &[Bug] = &[
         },
     },
     Bug {
+        name: "a run is never greeted",
+        rule: Rule::NotGreeted,
+        plant: |history, place| {
+            let greets = |entry: &Entry| matches!(entry.record, Record::Requested { .. });
+            change_entry(history, place, greets, |entries, at| {
+                entries.remove(at);
+                Some(())
+            })
+        },
+    },
+    Bug {
         name: "the number of a run is used again",
         rule: Rule::StartedTwice,
         plant: |history, place| {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use estelle_host::log::ChainHash;
 use estelle_proto::Generation;
-use estelle_state::conversation::{Entry, Record, Stretch};
+use estelle_state::conversation::{Control, Entry, Record, Stretch};
 
 use super::rule::{Rule, Violation};
 use crate::history::{Conversation, Life};
@@ -108,8 +108,17 @@ fn read(record: &Record) -> Option<&Stretch> {
 fn runs(life: &Life, before: Generation, report: &mut impl FnMut(Rule, String)) -> Generation {
     let mut last = before;
     let mut living: Option<Generation> = None;
+    let mut greeted: Option<Generation> = None;
     for record in life.facts() {
         match record {
+            Record::Requested {
+                generation,
+                control: Control::Initialize,
+                ..
+            } => greeted = Some(*generation),
+            Record::Handed { generation, .. } if greeted != Some(*generation) => {
+                report(Rule::NotGreeted, format!("run {generation}"));
+            }
             Record::Intended { generation, .. } => {
                 if let Some(other) = living.replace(*generation) {
                     report(

@@ -134,6 +134,8 @@ rules! {
     StartedTwice => I7,
     /// A process is there that belongs to no living run.
     Orphan => I7,
+    /// A run was given a message before it was greeted, so it does not know what we offer it.
+    NotGreeted => I6,
     /// A run that should live has no process.
     ProcessMissing => I6,
 }

@@ -116,12 +116,17 @@ pub(super) fn signal(pid: u32, what: Signal) -> anyhow::Result<()> {
     kill_process(pid.context("no such pid")?, what).context("send a signal")
 }
 
-/// Waits until somebody listens.
-pub(super) async fn await_socket(data: &Path) -> anyhow::Result<()> {
+/// Waits until this host listens.
+///
+/// One that was killed while it started a process may seem to listen a moment longer, so the lock must name the new one.
+pub(super) async fn await_socket(data: &Path, pid: u32) -> anyhow::Result<()> {
+    let lock = data.join("host.lock");
+    let is_ours =
+        || std::fs::read_to_string(&lock).is_ok_and(|text| text.trim() == pid.to_string());
     let socket = data.join("host.sock");
     let deadline = tokio::time::Instant::now() + START_LIMIT;
     while tokio::time::Instant::now() < deadline {
-        if tokio::net::UnixStream::connect(&socket).await.is_ok() {
+        if is_ours() && tokio::net::UnixStream::connect(&socket).await.is_ok() {
             return Ok(());
         }
         tokio::time::sleep(LOOK).await;

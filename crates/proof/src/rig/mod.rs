@@ -118,8 +118,9 @@ impl Rig {
     /// The same with something that shall go wrong.
     pub async fn start_host_with(&mut self, options: &HostOptions) -> anyhow::Result<()> {
         let host = self.spawn_host(options)?;
+        let pid = host.pid();
         self.host = Some(host);
-        host::await_socket(&self.data()).await
+        host::await_socket(&self.data(), pid).await
     }
 
     /// Starts a host and does not wait for anything.

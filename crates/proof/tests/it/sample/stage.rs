@@ -22,7 +22,7 @@ use estelle_proto::{
 };
 use estelle_sim::cli::truth::checksum;
 use estelle_state::conversation::{
-    Durable, Entry, Message, MessageId, Record, Request, RunExit, Seen, Stretch,
+    Control, Durable, Entry, Message, MessageId, Record, Request, RunExit, Seen, Stretch,
 };
 use estelle_state::decisions::{Answered, DecisionKey, Fact as Decided};
 use serde_json::{Value, json};
@@ -334,6 +334,12 @@ impl Stage {
             start_ticks: 7,
         };
         self.append(number, started, Vec::new());
+        let greeting = Record::Requested {
+            generation,
+            request_id: format!("greeting-{pid}"),
+            control: Control::Initialize,
+        };
+        self.append(number, greeting, Vec::new());
     }
 
     /// Somebody kills the CLI.
