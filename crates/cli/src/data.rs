@@ -30,6 +30,13 @@ impl DataArgs {
         self.named(DEMO)
     }
 
+    /// Where to look for something that runs: the folder that was named, or both usual ones.
+    pub(crate) fn folders(&self) -> anyhow::Result<Vec<PathBuf>> {
+        let mut folders = vec![self.folder()?, self.demo_folder()?];
+        folders.dedup();
+        Ok(folders)
+    }
+
     fn named(&self, name: &str) -> anyhow::Result<PathBuf> {
         let given = self
             .data

@@ -8,11 +8,13 @@ mod config;
 mod data;
 mod host;
 mod logging;
+mod machine;
 mod policy;
 mod pylon;
 mod relay;
 mod shim;
 mod signals;
+mod table;
 mod up;
 mod verify;
 mod web;
@@ -34,7 +36,9 @@ enum Command {
     Up(up::UpArgs),
     Chat(chat::ChatArgs),
     Config(config::ConfigCommandArgs),
+    Devices(machine::DevicesArgs),
     Host(Box<host::HostArgs>),
+    Pair(machine::PairArgs),
     Policy(policy::PolicyArgs),
     Pylon(pylon::PylonArgs),
     Relay(relay::RelayArgs),
@@ -50,7 +54,9 @@ fn main() -> ExitCode {
         Command::Up(args) => up::run(&args),
         Command::Chat(args) => chat::run(args),
         Command::Config(args) => config::run(&args),
+        Command::Devices(args) => machine::devices(&args),
         Command::Host(args) => host::run(*args),
+        Command::Pair(args) => machine::pair(&args),
         Command::Policy(args) => policy::run(args),
         Command::Pylon(args) => pylon::run(args),
         Command::Relay(args) => relay::run(args),

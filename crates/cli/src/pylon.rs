@@ -13,15 +13,17 @@ use estelle_proto::Token;
 use estelle_proto::workspaces::PylonInfo;
 use estelle_pylon::desk::{self, DeskConfig, DeskParts};
 use estelle_pylon::link::host::{HostConfig, HostLink};
-use estelle_pylon::link::relay::{RelayConfig, RelayLink};
+use estelle_pylon::link::relay::{FromRelay, RelayConfig, RelayLink};
 use estelle_pylon::store::Store;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject as _;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, ConfigArgs, PylonSection};
 use crate::data::DataArgs;
+use crate::machine::{Door, is_for_the_machine};
 use crate::{logging, signals};
 
 /// The name of the folder of the store.
@@ -86,6 +88,7 @@ pub(crate) struct Pylon {
     pub(crate) host: HostLink,
     /// The link to the relay, to see whether it is there.
     pub(crate) relay: RelayLink,
+    door: Door,
     store: Store,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -107,7 +110,11 @@ impl Pylon {
         let pylon = &config.pylon;
         let mut relay = RelayConfig::new(relay, pylon.id, Some(token));
         relay.authorities = authorities(&pylon.authorities)?;
-        let (relay, from_relay) = RelayLink::spawn(relay, &tasks, stop.clone());
+        let (relay, all_from_relay) = RelayLink::spawn(relay, &tasks, stop.clone());
+        // Room for one: what waits is to wait where it is bounded, in the link.
+        let (to_desk, from_relay) = mpsc::channel(1);
+        let door = Door::new();
+        tasks.spawn(sort(all_from_relay, to_desk, door.clone()));
         let parts = DeskParts {
             store: store.clone(),
             host: host.clone(),
@@ -125,10 +132,17 @@ impl Pylon {
         Ok(Self {
             host,
             relay,
+            door,
             store,
             tasks,
             stop,
         })
+    }
+
+    /// Lets those in who are at the machine.
+    pub(crate) fn open_door(&self, data: &Path) -> anyhow::Result<()> {
+        let relay = self.relay.clone();
+        self.door.open(data, relay, &self.tasks, self.stop.clone())
     }
 
     /// Ends the links and the desk, and closes the store.
@@ -137,6 +151,24 @@ impl Pylon {
         self.tasks.close();
         self.tasks.wait().await;
         self.store.close().await;
+    }
+}
+
+/// Takes out of what the relay says what is for whoever is at the machine.
+async fn sort(mut all: mpsc::Receiver<FromRelay>, to_desk: mpsc::Sender<FromRelay>, door: Door) {
+    while let Some(message) = all.recv().await {
+        match message {
+            FromRelay::Relay(notice) if is_for_the_machine(&notice) => door.tell(*notice),
+            FromRelay::Up { .. }
+            | FromRelay::Relay(_)
+            | FromRelay::App(_)
+            | FromRelay::Pylon(_)
+            | FromRelay::Down(_) => {
+                if to_desk.send(message).await.is_err() {
+                    return;
+                }
+            }
+        }
     }
 }
 

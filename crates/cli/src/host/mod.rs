@@ -8,7 +8,6 @@ mod door;
 mod run;
 mod status;
 mod stop;
-mod table;
 
 use std::path::Path;
 use std::process::ExitCode;

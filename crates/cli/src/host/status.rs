@@ -10,8 +10,8 @@ use estelle_proto::ConversationId;
 use estelle_proto::ipc::{Evidence, SessionStatus};
 
 use super::call;
-use super::table::{Table, ago};
 use crate::chat::clean;
+use crate::table::{Table, ago};
 
 /// Show every conversation of the host: its state, and the facts behind it.
 #[derive(Debug, Args)]

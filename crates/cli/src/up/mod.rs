@@ -12,12 +12,16 @@ mod greeting;
 mod host;
 mod secrets;
 
+pub(crate) use secrets::Terminal;
+
+use std::io::IsTerminal as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
+use estelle_proto::Right;
 use estelle_pylon::link::relay::RelayState;
 use estelle_relay::{OpenError, Registry, Relay};
 use tokio_util::sync::CancellationToken;
@@ -27,6 +31,7 @@ use crate::chat::agent::{Agent, Wanted};
 use crate::config::{Config, ConfigArgs, RelaySection};
 use crate::data::DataArgs;
 use crate::logging;
+use crate::machine::{self, Code};
 use crate::pylon::Pylon;
 use crate::relay::{authority, relay_config};
 use crate::signals::Signals;
@@ -109,15 +114,17 @@ async fn serve(
     let terminal = secrets::of_terminal(&mut registry, config, data)?;
     let relay = Relay::bind(relay_config(config.relay.clone())?, registry).await?;
     let address = relay.local_addr();
-    terminal.store(data, &own_url(&config.relay, address))?;
+    let page = shown_url(&config.relay, address);
+    terminal.store(data, own_url(&config.relay, address), page.clone())?;
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let keeper = HostKeeper::new(data, &agent, config);
     keeper.ensure().await?;
     let pylon = Pylon::start(config, data, own_url(&config.relay, address), pylon_token)?;
     tasks.spawn(keeper.keep(pylon.host.state(), stop.clone()));
     joined(&pylon).await?;
+    pylon.open_door(data)?;
     let greeting = Greeting {
-        address: shown_url(&config.relay, address),
+        address: page,
         is_reachable: config.relay.public_url.is_some() || !address.ip().is_loopback(),
         data: data.to_owned(),
         agent,
@@ -127,6 +134,13 @@ async fn serve(
         anstream::println!("{}", greeting.json());
     } else {
         anstream::print!("{greeting}");
+    }
+    let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if is_interactive && !args.json {
+        tasks.spawn(
+            stop.clone()
+                .run_until_cancelled_owned(invite(data.to_owned(), greeting.is_reachable)),
+        );
     }
     signals.next().await;
     stop.cancel();
@@ -138,6 +152,15 @@ async fn serve(
         anstream::println!("{}", greeting.farewell());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Offers to let the first device in; a phone can only come when it can reach us.
+async fn invite(data: PathBuf, is_reachable: bool) {
+    let show = if is_reachable { Code::Both } else { Code::Link };
+    let rights = vec![Right::View, Right::Prompt, Right::Approve];
+    if let Err(error) = machine::offer(&[data], rights, show).await {
+        anstream::println!("{error:#}");
+    }
 }
 
 /// Waits until the relay has let the Pylon in: only then is there anybody to talk to.

@@ -52,6 +52,9 @@ pub(super) fn of_pylon(
 pub(crate) struct Terminal {
     /// The relay.
     pub(crate) url: String,
+    /// The page of the app.
+    #[serde(default)]
+    pub(crate) page: String,
     /// The secret of the device.
     pub(crate) token: String,
 }
@@ -69,9 +72,8 @@ impl Terminal {
     }
 
     /// Writes it, with the address that holds now.
-    pub(super) fn store(self, data: &Path, url: &str) -> anyhow::Result<()> {
-        let url = url.to_owned();
-        let text = serde_json::to_string(&Self { url, ..self })?;
+    pub(super) fn store(self, data: &Path, url: String, page: String) -> anyhow::Result<()> {
+        let text = serde_json::to_string(&Self { url, page, ..self })?;
         put(&Self::path(data), &text)
     }
 }
@@ -106,6 +108,7 @@ pub(super) fn of_terminal(
     registry.save()?;
     Ok(Terminal {
         url: String::new(),
+        page: String::new(),
         token: token.reveal().to_owned(),
     })
 }
@@ -136,7 +139,10 @@ mod tests {
         let mut registry = open();
         let first = of_pylon(&mut registry, &config, data).unwrap();
         let terminal = of_terminal(&mut registry, &config, data).unwrap();
-        terminal.clone().store(data, "ws://x/ws").unwrap();
+        terminal
+            .clone()
+            .store(data, "ws://x/ws".to_owned(), "http://x".to_owned())
+            .unwrap();
         drop(registry);
         let mut registry = open();
         let again = of_pylon(&mut registry, &config, data).unwrap();

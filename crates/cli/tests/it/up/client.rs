@@ -22,6 +22,16 @@ pub(crate) struct Client {
 impl Client {
     /// Connects and authenticates.
     pub(crate) async fn open(address: &str, token: &str) -> Self {
+        let mut client = Self::stranger(address).await;
+        let auth = json!({"type": "auth", "payload": {"deviceType": "app", "token": token}});
+        client.send(&auth).await;
+        let result = client.until(|frame| frame["type"] == "auth_result").await;
+        assert_eq!(result["payload"]["success"], true, "{result}");
+        client
+    }
+
+    /// Connects, and says nothing about itself.
+    pub(crate) async fn stranger(address: &str) -> Self {
         let stream = TcpStream::connect(address).await.unwrap();
         let url = format!("ws://{address}/ws");
         let (socket, _) = tokio_tungstenite::client_async(url, stream).await.unwrap();
@@ -31,10 +41,6 @@ impl Client {
             seen: Vec::new(),
         };
         client.until(|frame| frame["type"] == "connected").await;
-        let auth = json!({"type": "auth", "payload": {"deviceType": "app", "token": token}});
-        client.send(&auth).await;
-        let result = client.until(|frame| frame["type"] == "auth_result").await;
-        assert_eq!(result["payload"]["success"], true, "{result}");
         client
     }
 

@@ -2,6 +2,7 @@
 //! when `up` or the host is killed with -9 in the middle of it.
 
 pub(crate) mod client;
+mod devices;
 mod killed;
 pub(crate) mod stage;
 

@@ -135,8 +135,13 @@ impl Machine {
 
     /// Connects with a secret.
     pub(crate) async fn connect(&self, token: &str) -> Client {
+        Client::open(self.address(), token).await
+    }
+
+    /// Host and port of the relay.
+    pub(crate) fn address(&self) -> &str {
         let address = self.greeting["address"].as_str().unwrap();
-        Client::open(address.strip_prefix("http://").unwrap(), token).await
+        address.strip_prefix("http://").unwrap()
     }
 
     /// Lets a device in, and gives its secret. Not while `estelle up` runs.

@@ -17,17 +17,17 @@ enum Row {
 
 /// Rows of cells, and lines between them.
 #[derive(Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     rows: Vec<Row>,
 }
 
 impl Table {
-    pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
+    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
         let cells = cells.map(|cell| clean::clip(&cell, WIDEST));
         self.rows.push(Row::Cells(cells.into()));
     }
 
-    pub(super) fn note(&mut self, text: &str) {
+    pub(crate) fn note(&mut self, text: &str) {
         self.rows.push(Row::Note(clean::line(text).into_owned()));
     }
 }
@@ -59,7 +59,7 @@ impl fmt::Display for Table {
 }
 
 /// A stretch of time in milliseconds, roughly.
-pub(super) fn ago(milliseconds: u64) -> String {
+pub(crate) fn ago(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     match seconds {
         0..120 => format!("{seconds} s ago"),

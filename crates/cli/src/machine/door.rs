@@ -1,0 +1,132 @@
+//! The door of `estelle up`: a Unix socket that its user alone can open.
+//!
+//! Lines are envelopes, as the relay speaks them. Answers go to everybody who is connected; each finds its own by the id
+//! of its request.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use estelle_proto::{DeviceToRelay, Envelope, RelayToDevice, limits};
+use estelle_pylon::link::relay::RelayLink;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::broadcast;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// Answers that may wait for one visitor; whoever misses one is let go.
+const WAITING: usize = 64;
+
+/// What the relay tells the machine, for everybody at the door.
+#[derive(Debug, Clone)]
+pub(crate) struct Door {
+    notices: broadcast::Sender<RelayToDevice>,
+}
+
+/// Whether the relay says this to whoever is at the machine.
+pub(crate) fn is_for_the_machine(message: &RelayToDevice) -> bool {
+    matches!(
+        message,
+        RelayToDevice::PairOfferResult(_)
+            | RelayToDevice::PairRequested(_)
+            | RelayToDevice::PairConfirmResult(_)
+            | RelayToDevice::PairClosed(_)
+            | RelayToDevice::PairedListResult(_)
+            | RelayToDevice::DeviceAddResult(_)
+            | RelayToDevice::DeviceRevokeResult(_)
+            | RelayToDevice::DeviceRightsResult(_)
+    )
+}
+
+/// Whether somebody at the machine may say this as the Pylon.
+fn may_say(message: &DeviceToRelay) -> bool {
+    matches!(
+        message,
+        DeviceToRelay::PairOffer(_)
+            | DeviceToRelay::PairConfirm(_)
+            | DeviceToRelay::PairedList(_)
+            | DeviceToRelay::DeviceAdd(_)
+            | DeviceToRelay::DeviceRevoke(_)
+            | DeviceToRelay::DeviceRights(_)
+    )
+}
+
+impl Door {
+    pub(crate) fn new() -> Self {
+        let (notices, _) = broadcast::channel(WAITING);
+        Self { notices }
+    }
+
+    /// The relay said something.
+    pub(crate) fn tell(&self, message: RelayToDevice) {
+        // Nobody may be there.
+        let _ = self.notices.send(message);
+    }
+
+    /// Opens the door until `stop`.
+    pub(crate) fn open(
+        &self,
+        data: &Path,
+        relay: RelayLink,
+        tasks: &TaskTracker,
+        stop: CancellationToken,
+    ) -> anyhow::Result<()> {
+        let path = super::socket(data);
+        let listener = bind(&path).with_context(|| format!("failed to open {}", path.display()))?;
+        tasks.spawn(self.clone().receive(listener, relay, tasks.clone(), stop));
+        Ok(())
+    }
+
+    async fn receive(
+        self,
+        listener: UnixListener,
+        relay: RelayLink,
+        tasks: TaskTracker,
+        stop: CancellationToken,
+    ) {
+        while let Some(Ok((visitor, _))) = stop.run_until_cancelled(listener.accept()).await {
+            let visit = serve(visitor, relay.clone(), self.notices.subscribe());
+            tasks.spawn(stop.clone().run_until_cancelled_owned(visit));
+        }
+    }
+}
+
+fn bind(path: &PathBuf) -> io::Result<UnixListener> {
+    // The registry's lock says that we are alone, so what lies there was left behind.
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
+    let listener = UnixListener::bind(path)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+/// One visitor, until either side has had enough.
+async fn serve(
+    visitor: UnixStream,
+    relay: RelayLink,
+    mut notices: broadcast::Receiver<RelayToDevice>,
+) -> io::Result<()> {
+    let (from, mut to) = visitor.into_split();
+    let limit = u64::try_from(limits::MAX_FRAME_BYTES).unwrap_or(u64::MAX);
+    let mut lines = BufReader::new(from.take(limit)).lines();
+    loop {
+        tokio::select! {
+            line = lines.next_line() => {
+                let Some(line) = line? else { return Ok(()) };
+                let Ok(envelope) = Envelope::<DeviceToRelay>::parse(&line) else { return Ok(()) };
+                if !may_say(&envelope.message) || relay.send(&envelope).is_err() {
+                    return Ok(());
+                }
+            }
+            notice = notices.recv() => {
+                let Ok(notice) = notice else { return Ok(()) };
+                let Ok(text) = Envelope::<RelayToDevice>::new(notice).to_json() else { continue };
+                to.write_all(format!("{text}\n").as_bytes()).await?;
+            }
+        }
+    }
+}

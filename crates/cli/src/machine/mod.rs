@@ -1,0 +1,24 @@
+//! What only the machine itself may do: let devices in.
+//!
+//! ```text
+//!   estelle pair, estelle devices ── up.sock ──► door in `estelle up` ── as the Pylon ──► relay
+//! ```
+//!
+//! The relay takes such requests from a Pylon alone. Whoever can open the socket in the data folder is at the machine, so
+//! the door passes a few kinds of messages on as the Pylon and hands back what the relay says.
+
+mod call;
+mod devices;
+mod door;
+mod pair;
+
+pub(crate) use devices::{DevicesArgs, run as devices};
+pub(crate) use door::{Door, is_for_the_machine};
+pub(crate) use pair::{Code, PairArgs, offer, run as pair};
+
+use std::path::{Path, PathBuf};
+
+/// Where the door is.
+fn socket(data: &Path) -> PathBuf {
+    data.join("up.sock")
+}
