@@ -36,14 +36,11 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
-    /// Set up, build, and start a conversation in the terminal
+    /// Set up, build, and run everything with `estelle up`
     Up {
-        /// Let the simulator answer even when a real `claude` is installed
-        #[arg(long)]
-        sim: bool,
-        /// Passed on to `estelle chat`
-        #[arg(last = true)]
-        chat: Vec<OsString>,
+        /// Passed on to `estelle up`, such as `--demo`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
     },
     /// Set up, then run all checks and tests
     Test {
@@ -94,8 +91,7 @@ enum Bench {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
-        Task::Up { sim: true, chat } => up::run(up::Agent::Simulator, &chat),
-        Task::Up { sim: false, chat } => up::run(up::Agent::Best, &chat),
+        Task::Up { args } => up::run(&args),
         Task::Test { list: true, .. } => {
             steps::list();
             Ok(())

@@ -208,7 +208,8 @@ fn cargo(args: &[&str], watch: Watch<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn web_app(tools: &Tools, watch: Watch<'_>, scripts: &[&str]) -> anyhow::Result<()> {
+/// Runs scripts of the web app.
+pub(crate) fn web_app(tools: &Tools, watch: Watch<'_>, scripts: &[&str]) -> anyhow::Result<()> {
     let packages = tools
         .get(Tool::WebPackages)
         .context("the npm packages are missing")?;

@@ -1,42 +1,36 @@
 //! `cargo xtask up`: from a fresh clone to something that runs.
 //!
-//! Today that is a conversation in the terminal. With a `claude` on PATH it is the real one; without, the
-//! simulator answers, and that is said. The conversation replaces this process, so that keys and signals reach it
-//! directly.
+//! Builds the web app and the programs, then becomes `estelle up`, so that keys and signals reach it directly. The program
+//! itself finds out whether there is a `claude`, and says who answers. Without npm packages there is no web app; the
+//! rest works, and the page says so.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Context as _;
 
-use crate::command;
 use crate::progress::Progress;
-use crate::workspace;
+use crate::setup::{Cache, Plan, Tool};
+use crate::{command, steps, workspace};
 
 const BUILD_LIMIT: Duration = Duration::from_mins(30);
 /// Name of the simulated CLI among the programs of `crates/sim`.
 const SIMULATOR: &str = "estelle-sim-claude";
 
-/// Who answers in the conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Agent {
-    /// The real CLI when there is one, the simulator otherwise.
-    Best,
-    /// The simulator in any case.
-    Simulator,
-}
-
-/// Builds, then starts the conversation; returns only when that failed.
-pub(crate) fn run(agent: Agent, chat_args: &[OsString]) -> anyhow::Result<()> {
-    let real = match agent {
-        Agent::Best => find_on_path("claude", &std::env::var_os("PATH").unwrap_or_default()),
-        Agent::Simulator => None,
-    };
-    println!("Set-up: nothing to install but the Rust crates that the build fetches.");
-    let mut progress = Progress::new(1);
+/// Builds, then starts; returns only when that failed.
+pub(crate) fn run(up_args: &[OsString]) -> anyhow::Result<()> {
+    let plan = Plan::announce(&Cache::of_user()?, &[Tool::WebPackages])?;
+    let mut progress = Progress::new(plan.steps() + 2);
+    let tools = plan.carry_out(&mut progress)?;
+    if tools.get(Tool::WebPackages).is_some() {
+        progress.step("web", "the web app", |watch| {
+            steps::web_app(&tools, watch, &["build"])
+        });
+    } else {
+        progress.skip("web", "because its packages could not be installed");
+    }
     progress.step(
         "build",
         "the `estelle` program and the simulator",
@@ -56,46 +50,10 @@ pub(crate) fn run(agent: Agent, chat_args: &[OsString]) -> anyhow::Result<()> {
         },
     );
     progress.finish()?;
-    let mut chat = Command::new(workspace::built("estelle"));
-    chat.arg("chat").args(chat_args);
-    if let Some(claude) = real {
-        println!("Conversation with {}.", claude.display());
-    } else {
-        let reason = match agent {
-            Agent::Best => "There is no `claude` on PATH, so the simulator answers",
-            Agent::Simulator => "The simulator answers",
-        };
-        println!("{reason}: no account, no network, and no real model.");
-        chat.env("ESTELLE_SIM_CLAUDE", workspace::built(SIMULATOR));
-        chat.arg("--sim");
-    }
-    let error = chat.exec();
-    Err(error).with_context(|| format!("failed to start {}", workspace::built("estelle").display()))
-}
-
-fn find_on_path(program: &str, path: &OsStr) -> Option<PathBuf> {
-    let mut candidates = std::env::split_paths(path).map(|folder| folder.join(program));
-    candidates.find(|candidate| is_executable(candidate))
-}
-
-fn is_executable(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    file.metadata()
-        .is_ok_and(|data| data.is_file() && data.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_an_executable_file_counts() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("claude"), "").unwrap();
-        assert_eq!(find_on_path("claude", folder.path().as_os_str()), None);
-        assert_eq!(
-            find_on_path("sh", OsStr::new("/nowhere:/bin")),
-            Some("/bin/sh".into())
-        );
-    }
+    let program = workspace::built("estelle");
+    let mut up = Command::new(&program);
+    up.arg("up").args(up_args);
+    up.env("ESTELLE_SIM_CLAUDE", workspace::built(SIMULATOR));
+    let error = up.exec();
+    Err(error).with_context(|| format!("failed to start {}", program.display()))
 }
