@@ -86,6 +86,9 @@ function machines(relay: ConversationStatus): Scene["machines"] {
   ];
 }
 
+const HALF_A_TEXT =
+  "I am comparing the bibliography with the citations in the text. So far **31 of 48** match, and two look like";
+
 const RECORDED: Record<string, Recorded> = {
   relay: {
     rows: RELAY_TALK,
@@ -104,8 +107,8 @@ const RECORDED: Record<string, Recorded> = {
       {
         type: "stateUpdate",
         state: { type: "responding" },
-        partialText:
-          "I am comparing the bibliography with the citations in the text. So far **31 of 48** match, and two look like",
+        partialText: HALF_A_TEXT,
+        open: [{ kind: "text", generation: 1, block: 0, content: HALF_A_TEXT }],
       },
     ],
     script: streamed(),

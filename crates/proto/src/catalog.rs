@@ -150,7 +150,7 @@ pub struct Page {
 }
 
 /// Every page, in the order in which one reads them.
-pub const PAGES: [Page; 24] = [
+pub const PAGES: [Page; 25] = [
     page("envelope", include_str!("envelope.rs")),
     page("address", include_str!("address.rs")),
     page("forward", include_str!("forward.rs")),
@@ -163,6 +163,7 @@ pub const PAGES: [Page; 24] = [
     page("lookup", include_str!("lookup.rs")),
     page("claude", include_str!("claude.rs")),
     page("events", include_str!("events.rs")),
+    page("writing", include_str!("writing.rs")),
     page("runs", include_str!("runs.rs")),
     page("decisions", include_str!("decisions.rs")),
     page("usage", include_str!("usage.rs")),

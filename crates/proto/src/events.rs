@@ -1,16 +1,16 @@
 //! Pylon → app and host → Pylon: what the agent does, event by event.
 //!
 //! ```text
-//! userMessage ─► state working ─► init ─► stateUpdate ─► text* ─► textComplete
+//! userMessage ─► state working ─► init ─► stateUpdate ─► [thinking* ─► thinkingComplete] ─► text* ─► textComplete
 //!                     ▲                        │
 //!                     │                        ├─► toolInfo ─► [permission_request | askQuestion ─► decisionAnswered]
 //!                     │                        │                          ─► toolComplete
 //!                     └── further messages ────┴─► result ─► state idle
 //! ```
 //!
-//! `text`, `stateUpdate` and `idleWarning` are passing: they have no `seq` and are not replayed. All others are durable and
+//! `text`, `thinking`, `stateUpdate` and `idleWarning` are passing: they have no `seq` and are not replayed. All others are durable and
 //! numbered densely per conversation. The number stands beside the event in the message that carries it. `text` deltas
-//! are provisional, `textComplete` replaces them.
+//! are provisional, `textComplete` replaces them; the same holds for `thinking` and `thinkingComplete`.
 //!
 //! # Failures
 //!
@@ -24,6 +24,7 @@
 use crate::runs::{
     IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, SessionReset, TaskUpdate,
 };
+use crate::writing::{OpenBlock, ThinkingComplete, ThinkingDelta};
 use crate::{
     ClaudeSessionId, ClientMessageId, ConversationStatus, DeviceId, Generation, Json, Question,
     Timestamp, ToolUseId,
@@ -99,12 +100,15 @@ data! {
         required {
             /// What the agent is at.
             state: ActivityState,
-            /// The text of the open message so far.
+            /// The text of the open message so far, without what is complete.
             partial_text: String,
         }
         optional {
             /// The call of the sub-agent it belongs to.
             parent_tool_use_id: ToolUseId,
+            /// Everything that is being written, by the agent and its sub-agents. Only for somebody who begins to look: it
+            /// replaces what they have, and the next pieces go on where it ends.
+            open: Vec<OpenBlock>,
         }
     }
 }
@@ -179,6 +183,8 @@ data! {
             tool_use_id: ToolUseId,
             /// The call of the sub-agent that made it.
             parent_tool_use_id: ToolUseId,
+            /// Whether `result` was cut, so that `tool_detail` has more.
+            truncated: bool,
         }
     }
 }
@@ -331,6 +337,8 @@ union! {
         StateUpdate(StateUpdate) = "stateUpdate",
         Text(TextDelta) = "text",
         TextComplete(TextComplete) = "textComplete",
+        Thinking(ThinkingDelta) = "thinking",
+        ThinkingComplete(ThinkingComplete) = "thinkingComplete",
         ToolInfo(ToolInfo) = "toolInfo",
         ToolComplete(ToolComplete) = "toolComplete",
         PermissionAsked(PermissionAsked) = "permission_request",
@@ -354,7 +362,7 @@ impl ClaudeEvent {
     pub fn is_passing(&self) -> bool {
         matches!(
             self,
-            Self::StateUpdate(_) | Self::Text(_) | Self::IdleWarning(_)
+            Self::StateUpdate(_) | Self::Text(_) | Self::Thinking(_) | Self::IdleWarning(_)
         )
     }
 }

@@ -118,6 +118,24 @@ data! {
 }
 
 data! {
+    /// Something thought.
+    pub struct HistoryThinking {
+        required {
+            /// What.
+            content: String,
+            /// When.
+            timestamp: Timestamp,
+        }
+        optional {
+            /// Its number.
+            seq: Seq,
+            /// The call of the sub-agent that thought it.
+            parent_tool_use_id: ToolUseId,
+        }
+    }
+}
+
+data! {
     /// A tool was called.
     pub struct HistoryToolStart {
         required {
@@ -135,6 +153,8 @@ data! {
             tool_use_id: ToolUseId,
             /// The call of the sub-agent that made it.
             parent_tool_use_id: ToolUseId,
+            /// Whether something was cut, so that `tool_detail` has more.
+            truncated: bool,
         }
     }
 }
@@ -161,6 +181,8 @@ data! {
             tool_use_id: ToolUseId,
             /// The call of the sub-agent that made it.
             parent_tool_use_id: ToolUseId,
+            /// Whether something was cut, so that `tool_detail` has more.
+            truncated: bool,
         }
     }
 }
@@ -289,6 +311,7 @@ union! {
     /// An entry of history.
     pub enum HistoryMessage {
         Text(HistoryText) = "text",
+        Thinking(HistoryThinking) = "thinking",
         ToolStart(HistoryToolStart) = "tool_start",
         ToolComplete(HistoryToolComplete) = "tool_complete",
         TurnResult(HistoryTurnResult) = "result",

@@ -6,6 +6,7 @@ import type { ErrorCode } from "./error";
 import type { ClaudeSessionId, ClientMessageId, DeviceId, Generation, Timestamp, ToolUseId } from "./ids";
 import type { Json } from "./json";
 import type { IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, SessionReset, TaskUpdate } from "./runs";
+import type { OpenBlock, ThinkingComplete, ThinkingDelta } from "./writing";
 
 /**
  * What the agent is at, while it works.
@@ -37,7 +38,7 @@ reason: string, };
 /**
  * What the agent does.
  */
-export type ClaudeEvent = { "type": "userMessage" } & UserMessage | { "type": "init" } & Init | { "type": "stateUpdate" } & StateUpdate | { "type": "text" } & TextDelta | { "type": "textComplete" } & TextComplete | { "type": "toolInfo" } & ToolInfo | { "type": "toolComplete" } & ToolComplete | { "type": "permission_request" } & PermissionAsked | { "type": "askQuestion" } & QuestionAsked | { "type": "decisionAnswered" } & DecisionAnswered | { "type": "state" } & StateChanged | { "type": "result" } & TurnResult | { "type": "error" } & ErrorEvent | { "type": "claudeAborted" } & ClaudeAborted | { "type": "taskUpdate" } & TaskUpdate | { "type": "journalDamage" } & JournalDamage | { "type": "process_paused" } & ProcessPaused | { "type": "process_resumed" } & ProcessResumed | { "type": "idleWarning" } & IdleWarning | { "type": "sessionReset" } & SessionReset;
+export type ClaudeEvent = { "type": "userMessage" } & UserMessage | { "type": "init" } & Init | { "type": "stateUpdate" } & StateUpdate | { "type": "text" } & TextDelta | { "type": "textComplete" } & TextComplete | { "type": "thinking" } & ThinkingDelta | { "type": "thinkingComplete" } & ThinkingComplete | { "type": "toolInfo" } & ToolInfo | { "type": "toolComplete" } & ToolComplete | { "type": "permission_request" } & PermissionAsked | { "type": "askQuestion" } & QuestionAsked | { "type": "decisionAnswered" } & DecisionAnswered | { "type": "state" } & StateChanged | { "type": "result" } & TurnResult | { "type": "error" } & ErrorEvent | { "type": "claudeAborted" } & ClaudeAborted | { "type": "taskUpdate" } & TaskUpdate | { "type": "journalDamage" } & JournalDamage | { "type": "process_paused" } & ProcessPaused | { "type": "process_resumed" } & ProcessResumed | { "type": "idleWarning" } & IdleWarning | { "type": "sessionReset" } & SessionReset;
 
 /**
  * A decision is no longer open: somebody answered first, or the process that asked is gone.
@@ -170,13 +171,18 @@ export type StateUpdate = {
  */
 state: ActivityState, 
 /**
- * The text of the open message so far.
+ * The text of the open message so far, without what is complete.
  */
 partialText: string, 
 /**
  * The call of the sub-agent it belongs to.
  */
-parentToolUseId?: ToolUseId, };
+parentToolUseId?: ToolUseId, 
+/**
+ * Everything that is being written, by the agent and its sub-agents. Only for somebody who begins to look: it
+ * replaces what they have, and the next pieces go on where it ends.
+ */
+open?: Array<OpenBlock>, };
 
 /**
  * A text is complete and replaces its pieces.
@@ -243,7 +249,11 @@ toolUseId?: ToolUseId,
 /**
  * The call of the sub-agent that made it.
  */
-parentToolUseId?: ToolUseId, };
+parentToolUseId?: ToolUseId, 
+/**
+ * Whether `result` was cut, so that `tool_detail` has more.
+ */
+truncated?: boolean, };
 
 /**
  * A tool was called.

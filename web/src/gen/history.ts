@@ -46,7 +46,7 @@ role?: Role, };
 /**
  * An entry of history.
  */
-export type HistoryMessage = { "type": "text" } & HistoryText | { "type": "tool_start" } & HistoryToolStart | { "type": "tool_complete" } & HistoryToolComplete | { "type": "result" } & HistoryTurnResult | { "type": "error" } & HistoryError | { "type": "claudeAborted" } & HistoryAborted | { "type": "user_response" } & HistoryUserResponse | { "type": "system" } & HistorySystem;
+export type HistoryMessage = { "type": "text" } & HistoryText | { "type": "thinking" } & HistoryThinking | { "type": "tool_start" } & HistoryToolStart | { "type": "tool_complete" } & HistoryToolComplete | { "type": "result" } & HistoryTurnResult | { "type": "error" } & HistoryError | { "type": "claudeAborted" } & HistoryAborted | { "type": "user_response" } & HistoryUserResponse | { "type": "system" } & HistorySystem;
 
 /**
  * Asks for a page of history.
@@ -213,6 +213,27 @@ clientMessageId?: ClientMessageId,
 deviceId?: DeviceId, };
 
 /**
+ * Something thought.
+ */
+export type HistoryThinking = { 
+/**
+ * What.
+ */
+content: string, 
+/**
+ * When.
+ */
+timestamp: Timestamp, 
+/**
+ * Its number.
+ */
+seq?: Seq, 
+/**
+ * The call of the sub-agent that thought it.
+ */
+parentToolUseId?: ToolUseId, };
+
+/**
  * A tool came back. A row of its own, joined to its start by `toolUseId`.
  */
 export type HistoryToolComplete = { 
@@ -247,7 +268,11 @@ toolUseId?: ToolUseId,
 /**
  * The call of the sub-agent that made it.
  */
-parentToolUseId?: ToolUseId, };
+parentToolUseId?: ToolUseId, 
+/**
+ * Whether something was cut, so that `tool_detail` has more.
+ */
+truncated?: boolean, };
 
 /**
  * A tool was called.
@@ -276,7 +301,11 @@ toolUseId?: ToolUseId,
 /**
  * The call of the sub-agent that made it.
  */
-parentToolUseId?: ToolUseId, };
+parentToolUseId?: ToolUseId, 
+/**
+ * Whether something was cut, so that `tool_detail` has more.
+ */
+truncated?: boolean, };
 
 /**
  * A turn ended.

@@ -24,3 +24,4 @@ export type * from "./runs";
 export type * from "./usage";
 export type * from "./version";
 export type * from "./workspaces";
+export type * from "./writing";

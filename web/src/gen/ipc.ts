@@ -8,6 +8,7 @@ import type { ErrorCode, ErrorReport, Retry } from "./error";
 import type { ActivityState, ClaudeEvent } from "./events";
 import type { ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Name, PathText, Prompt, RequestId, RuleText, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
 import type { Json } from "./json";
+import type { OpenBlock } from "./writing";
 
 /**
  * Ends the session and deletes its log.
@@ -623,9 +624,13 @@ pendingPermissions?: Array<PendingPermission>,
  */
 pendingQuestions?: Array<PendingQuestion>, 
 /**
- * The text of the open message so far.
+ * The text of the open message so far, without what is complete.
  */
 partialText?: string, 
+/**
+ * Everything that is being written, by the agent and its sub-agents.
+ */
+open?: Array<OpenBlock>, 
 /**
  * What the agent is at.
  */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { complete, fromSnapshot, type OpenText, place } from "./deltas";
+import { complete, fromBlocks, type OpenText, place } from "./deltas";
 
 const at = (place: number, content: string, block = 0, generation = 1) => ({ content, at: place, block, generation });
 
@@ -40,14 +40,27 @@ describe("pieces of text", () => {
     expect(complete(open, undefined).map((text) => text.text)).toEqual(["two"]);
   });
 
-  it("go on after a snapshot, also when it holds more than their own block", () => {
-    const snapshot = fromSnapshot([], undefined, "Before. Hel");
-    expect(all([at(3, "lo", 2), at(5, " you", 2), at(5, " you", 2)], snapshot)).toEqual([
+  it("go on where the machine says that a block is", () => {
+    const open = fromBlocks([{ kind: "text", generation: 1, block: 2, content: "Hel" }]);
+    expect(all([at(3, "lo", 2), at(5, " you", 2), at(5, " you", 2)], open)).toEqual([
       "applied",
       "applied",
       "ignored",
-      "Before. Hello you",
+      "Hello you",
     ]);
+  });
+
+  it("that are known in part add the rest, and another beginning replaces what was broken off", () => {
+    expect(all([at(0, "Hel"), at(0, "Hello")])).toEqual(["applied", "applied", "Hello"]);
+    expect(all([at(0, "Hel"), at(0, "Good")])).toEqual(["applied", "applied", "Good"]);
+  });
+
+  it("of thinking are no text", () => {
+    const thinking = place([], at(0, "hm"), "thinking");
+    const open = thinking.type === "applied" ? thinking.open : [];
+    expect(all([at(0, "Hi", 1)], open)).toEqual(["applied", "hm", "Hi"]);
+    expect(complete(open, undefined)).toEqual(open);
+    expect(complete(open, undefined, "thinking")).toEqual([]);
   });
 
   it("make the same text however often they are repeated", () => {

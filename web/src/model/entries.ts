@@ -37,6 +37,8 @@ export interface ToolEnd {
   success: boolean;
   output: string;
   error?: string;
+  /** The machine has more output than this. */
+  isCut?: boolean;
   at: number;
 }
 
@@ -61,7 +63,7 @@ export interface ToolEntry extends Base {
   toolName: string;
   /** Absent when only the end of the call was seen. */
   input?: unknown;
-  /** History cuts long inputs without a mark; this one looks cut, and the machine has all of it. */
+  /** History has cut the input; the machine has all of it. */
   isShortened?: boolean;
   toolUseId?: string;
   end?: ToolEnd;

@@ -27,7 +27,7 @@ export function openWith(transcript: Transcript, page: HistoryResult, now: numbe
     status,
     activity: status === "idle" ? undefined : transcript.activity,
     workSince: status === "idle" ? undefined : (page.workStartTime ?? transcript.workSince ?? now),
-    expectsSnapshot: true,
+    expectsSnapshot: status !== "idle",
     total: page.totalCount,
     epoch: page.epoch,
   };
@@ -83,9 +83,10 @@ function addRow(entries: Entries, row: HistoryMessage, index = 0): Entries {
       if (row.role === "system") return append(entries, undefined, { ...stamp, kind: "remark", subtype: "text", text });
       return append(entries, row.parentToolUseId, { ...stamp, kind: "text", text });
     }
+    case "thinking":
+      return append(entries, row.parentToolUseId, { ...stamp, kind: "thought", text: row.content });
     case "tool_start": {
-      const { toolName, toolInput: input, toolUseId } = row;
-      const isShortened = looksCut(input) || undefined;
+      const { toolName, toolInput: input, toolUseId, truncated: isShortened } = row;
       return append(entries, row.parentToolUseId, {
         ...stamp,
         key: toolKey(row, key),
@@ -98,7 +99,8 @@ function addRow(entries: Entries, row: HistoryMessage, index = 0): Entries {
     }
     case "tool_complete": {
       const { toolName, toolUseId, parentToolUseId: parent } = row;
-      const end = { success: row.success, output: row.output, error: row.error, at: row.timestamp };
+      const { success, output, error, truncated: isCut } = row;
+      const end = { success, output, error, isCut, at: row.timestamp };
       const ended = changeTool(
         entries,
         parent,
@@ -128,23 +130,6 @@ function addRow(entries: Entries, row: HistoryMessage, index = 0): Entries {
 
 function unknown(entries: Entries, _row: never): Entries {
   return entries;
-}
-
-/** Where history ends a long string, and where it ends a whole input, in characters. */
-const CUT_STRING = 300;
-const CUT_ALL = 1_900;
-
-function looksCut(input: unknown): boolean {
-  let all = 0;
-  const visit = (value: unknown): boolean => {
-    if (typeof value === "string") {
-      const length = [...value].length;
-      all += length;
-      return length === CUT_STRING;
-    }
-    return typeof value === "object" && value !== null && Object.values(value).some(visit);
-  };
-  return visit(input) || all >= CUT_ALL;
 }
 
 /** History tells an answer in words; those that have a meaning of their own get it back. */

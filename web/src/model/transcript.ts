@@ -13,7 +13,7 @@ import type {
   TextDelta,
   ToolComplete,
 } from "@/gen";
-import { complete, fromSnapshot, type OpenText, place } from "./deltas";
+import { complete, fromBlocks, type OpenText, place } from "./deltas";
 import {
   append,
   changeTool,
@@ -48,7 +48,7 @@ export interface Transcript {
   /** Whether older entries exist that were not read. */
   hasMore: boolean;
   total: number;
-  /** The next text of a state update is a snapshot: we came in the middle. */
+  /** We came in the middle, and the machine will say what is being written; pieces before that are in it. */
   expectsSnapshot: boolean;
   /** A block of text whose beginning was missed; its complete text repairs it, reading again does not. */
   missed?: string;
@@ -77,7 +77,8 @@ export function fold(transcript: Transcript, message: ClaudeEventMessage, now: n
   }
   const at = message.timestamp ?? now;
   const key = seq === undefined ? `p${at}-${transcript.entries.top.length}` : `s${seq}`;
-  const placed = event.type === "text" ? onText(transcript, event) : apply(transcript, event, { key, seq, at });
+  const isPiece = event.type === "text" || event.type === "thinking";
+  const placed = isPiece ? onPiece(transcript, event) : apply(transcript, event, { key, seq, at });
   if (placed === null) return gap(transcript);
   const numbered = seq === undefined ? placed : { ...placed, head: seq, epoch: epoch ?? placed.epoch };
   return { transcript: { ...numbered, heardAt: now }, outcome: "folded" };
@@ -93,18 +94,21 @@ function gap(transcript: Transcript): Folded {
   return { transcript, outcome: "gap" };
 }
 
-function onText(transcript: Transcript, delta: TextDelta): Transcript | null {
-  const placed = place(transcript.open, delta);
-  if (placed.type === "gap") return transcript.missed === blockOf(delta) ? transcript : null;
-  return placed.type === "ignored" ? transcript : { ...transcript, open: placed.open, expectsSnapshot: false };
+type Piece = Extract<ClaudeEvent, { type: "text" | "thinking" }>;
+
+function onPiece(transcript: Transcript, piece: Piece): Transcript | null {
+  const placed = place(transcript.open, piece, piece.type);
+  if (placed.type === "applied") return { ...transcript, open: placed.open };
+  if (placed.type === "ignored" || transcript.expectsSnapshot) return transcript;
+  return transcript.missed === blockOf(piece) ? transcript : null;
 }
 
 /** Names the block that a piece belongs to. */
-export function blockOf(delta: TextDelta): string {
+export function blockOf(delta: Pick<TextDelta, "parentToolUseId" | "generation" | "block">): string {
   return `${delta.parentToolUseId ?? ""}/${delta.generation}/${delta.block}`;
 }
 
-function apply(transcript: Transcript, event: Exclude<ClaudeEvent, { type: "text" }>, stamp: Stamp): Transcript {
+function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp: Stamp): Transcript {
   const add = (parent: string | undefined, entry: Entry) => added(transcript, parent, entry);
   switch (event.type) {
     case "userMessage": {
@@ -120,6 +124,11 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, { type: "text
       const parent = event.parentToolUseId;
       const written = { ...transcript, open: complete(transcript.open, parent), missed: undefined };
       return added(written, parent, { ...stamp, kind: "text", text: event.text });
+    }
+    case "thinkingComplete": {
+      const parent = event.parentToolUseId;
+      const thought = { ...transcript, open: complete(transcript.open, parent, "thinking"), missed: undefined };
+      return added(thought, parent, { ...stamp, kind: "thought", text: event.text });
     }
     case "toolInfo": {
       const { toolName, input, toolUseId, parentToolUseId } = event;
@@ -196,17 +205,18 @@ function added(transcript: Transcript, parent: string | undefined, entry: Entry)
 
 function onStateUpdate(transcript: Transcript, event: StateUpdate, at: number): Transcript {
   const parent = event.parentToolUseId;
-  const isSnapshot = transcript.expectsSnapshot && event.state.type === "responding";
-  const open = isSnapshot ? fromSnapshot(transcript.open, parent, event.partialText) : transcript.open;
+  const open = event.open ? fromBlocks(event.open) : transcript.open;
+  const expectsSnapshot = transcript.expectsSnapshot && !event.open;
   const known = transcript.activity?.state;
   const isSame = known?.type === event.state.type && known.toolName === event.state.toolName;
   const activity = parent !== undefined || isSame ? transcript.activity : { state: event.state, since: at };
-  return { ...transcript, open, activity, expectsSnapshot: false };
+  return { ...transcript, open, activity, expectsSnapshot };
 }
 
 function onToolComplete(transcript: Transcript, event: ToolComplete, stamp: Stamp): Transcript {
   const { toolUseId, parentToolUseId: parent, toolName } = event;
-  const end = { success: event.success, output: event.result, error: event.error, at: stamp.at };
+  const { success, result: output, error, truncated: isCut } = event;
+  const end = { success, output, error, isCut, at: stamp.at };
   const matches = (tool: ToolEntry) =>
     toolUseId ? tool.toolUseId === toolUseId : !tool.end && tool.toolName === toolName && !tool.toolUseId;
   const entries = changeTool(transcript.entries, parent, matches, (tool) => ({ ...tool, end }));

@@ -204,8 +204,19 @@ describe("the world", () => {
         event: { type: "text", content: "x", generation: 1, block: 0, at },
       },
     });
+    const written: Frame = {
+      type: "claude_event",
+      payload: {
+        workspaceId: "ws",
+        conversationId: "a",
+        event: { type: "stateUpdate", state: { type: "responding" }, partialText: "", open: [] },
+      },
+    };
     const start = view(EMPTY_WORLD, "a").world;
-    expect(play([page({}), piece(40), page({}), piece(41), piece(42)], start).asks).toEqual(["select"]);
+    const frames = [page({}), written, piece(40), page({}), written, piece(41), piece(42)];
+    expect(play(frames, start).asks).toEqual(["select"]);
+    // What comes before the machine said what is written is in what it says.
+    expect(play([page({}), piece(40), written], start).asks).toEqual([]);
   });
 
   it("does not take an older page that comes late for the newest one", () => {

@@ -243,7 +243,7 @@ function onEvent(world: World, message: ClaudeEventMessage, deviceId: number | u
   if (transcript.load === "loading") return same({ ...told, early: [...told.early, message] });
   const folded = fold(transcript, message, now);
   if (folded.outcome === "gap") {
-    const missed = event.type === "text" ? blockOf(event) : transcript.missed;
+    const missed = event.type === "text" || event.type === "thinking" ? blockOf(event) : transcript.missed;
     const again = { ...transcript, load: "loading" as const, missed };
     const waiting = withTranscript(
       { ...told, early: message.seq === undefined ? [] : [message] },

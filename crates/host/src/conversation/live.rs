@@ -13,6 +13,7 @@ use estelle_claude::line::Line;
 use estelle_claude::wire::{Body, Message};
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::runs::JournalDamage;
+use estelle_proto::writing::OpenBlock;
 use estelle_proto::{ConversationId, Generation};
 use estelle_state::conversation::{Conversation, Durable, RunExit, Stretch};
 use tokio::sync::Notify;
@@ -199,8 +200,13 @@ impl Live {
     }
 
     /// What the agent is writing.
-    pub(super) fn partial_text(&self) -> &str {
+    pub(super) fn partial_text(&self) -> String {
         self.translator.partial_text()
+    }
+
+    /// What the agent and its sub-agents are writing, block by block.
+    pub(super) fn open_blocks(&self) -> Vec<OpenBlock> {
+        self.translator.open_blocks()
     }
 
     /// Writes a line, once per host. Whether it is (or was) on its way.

@@ -203,10 +203,14 @@ impl Actor {
             return;
         }
         let id = self.book.conversation().id().clone();
-        let letter = if let ClaudeEvent::Text(delta) = event {
-            Letter::text(id, delta.clone())
-        } else {
-            Letter::message(&HostToPylon::Event(HostEvent::new(id, event.clone())))
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "only what is streamed comes in pieces"
+        )]
+        let letter = match event {
+            ClaudeEvent::Text(delta) => Letter::text(id, delta.clone()),
+            ClaudeEvent::Thinking(delta) => Letter::thinking(id, delta.clone()),
+            _ => Letter::message(&HostToPylon::Event(HostEvent::new(id, event.clone()))),
         };
         self.publish(vec![letter]);
     }

@@ -6,6 +6,7 @@ use estelle_proto::ipc::{
     Evidence, HostToPylon, PendingPermission, PendingQuestion, PermissionRequest, ProcessStatus,
     QuestionRequest, SessionStatus, Snapshot,
 };
+use estelle_proto::writing::OpenBlock;
 use estelle_state::conversation::{Entry, Pending, Record, RunExit};
 use estelle_state::decisions::DecisionKey;
 
@@ -39,6 +40,7 @@ impl Actor {
             pending_permissions: Some(permissions),
             pending_questions: Some(questions),
             partial_text: self.partial_text(),
+            open: self.open_blocks(),
             activity: self.activity(),
             process: self.process(&evidence),
             evidence: Some(evidence),
@@ -53,7 +55,14 @@ impl Actor {
 
     fn partial_text(&self) -> Option<String> {
         match &self.phase {
-            Phase::Live(live) => Some(live.partial_text().to_owned()),
+            Phase::Live(live) => Some(live.partial_text()),
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => None,
+        }
+    }
+
+    fn open_blocks(&self) -> Option<Vec<OpenBlock>> {
+        match &self.phase {
+            Phase::Live(live) => Some(live.open_blocks()),
             Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => None,
         }
     }

@@ -1,12 +1,13 @@
 //! One thing to send to a client.
 //!
-//! A line that is the same for every client is shared between their mailboxes. A piece of text stays data as long as it
-//! waits, because the next piece may be joined to it.
+//! A line that is the same for every client is shared between their mailboxes. A piece of text or thinking stays data as
+//! long as it waits, because the next piece may be joined to it.
 
 use std::sync::Arc;
 
 use estelle_proto::events::{ClaudeEvent, TextDelta};
 use estelle_proto::ipc::{Cursor, HostEvent, HostToPylon, to_line};
+use estelle_proto::writing::ThinkingDelta;
 use estelle_proto::{ChainHash, ConversationId, Epoch, Seq};
 
 /// Pieces of text are joined up to this length: less than a line may have, however it is escaped.
@@ -35,12 +36,21 @@ pub struct Mark {
 #[derive(Debug, Clone)]
 enum Body {
     Line(Arc<str>),
-    Text(Box<Piece>),
+    Piece(Box<Piece>),
+}
+
+/// What a piece is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stream {
+    Text,
+    Thinking,
 }
 
 #[derive(Debug, Clone)]
 struct Piece {
     session_id: ConversationId,
+    stream: Stream,
+    /// Of thinking as well: its pieces have the same fields.
     delta: TextDelta,
     /// Where the next piece must begin to go on here.
     end: Option<u64>,
@@ -70,10 +80,27 @@ impl Letter {
 
     /// A piece of text, which may be joined with the one that waits before it.
     pub fn text(session_id: ConversationId, delta: TextDelta) -> Self {
+        Self::piece(session_id, Stream::Text, delta)
+    }
+
+    /// The same for thinking.
+    pub fn thinking(session_id: ConversationId, delta: ThinkingDelta) -> Self {
+        let delta = TextDelta {
+            generation: delta.generation,
+            block: delta.block,
+            at: delta.at,
+            parent_tool_use_id: delta.parent_tool_use_id,
+            ..TextDelta::new(delta.content)
+        };
+        Self::piece(session_id, Stream::Thinking, delta)
+    }
+
+    fn piece(session_id: ConversationId, stream: Stream, delta: TextDelta) -> Self {
         let end = end(delta.at, &delta.content);
         Self {
-            body: Body::Text(Box::new(Piece {
+            body: Body::Piece(Box::new(Piece {
                 session_id,
+                stream,
                 delta,
                 end,
             })),
@@ -86,7 +113,7 @@ impl Letter {
         size_of::<Self>()
             + match &self.body {
                 Body::Line(line) => line.len(),
-                Body::Text(piece) => size_of::<Piece>() + piece.delta.content.len(),
+                Body::Piece(piece) => size_of::<Piece>() + piece.delta.content.len(),
             }
     }
 
@@ -94,10 +121,11 @@ impl Letter {
     ///
     /// Gives it back otherwise.
     pub(super) fn join(&mut self, next: Self) -> Result<(), Self> {
-        let (Body::Text(last), Body::Text(piece)) = (&mut self.body, &next.body) else {
+        let (Body::Piece(last), Body::Piece(piece)) = (&mut self.body, &next.body) else {
             return Err(next);
         };
         let goes_on = last.session_id == piece.session_id
+            && last.stream == piece.stream
             && last.delta.generation == piece.delta.generation
             && last.delta.block == piece.delta.block
             && last.delta.parent_tool_use_id == piece.delta.parent_tool_use_id
@@ -115,10 +143,25 @@ impl Letter {
     pub(super) fn into_line(self) -> Arc<str> {
         match self.body {
             Body::Line(line) => line,
-            Body::Text(piece) => {
-                let event = HostEvent::new(piece.session_id, ClaudeEvent::Text(piece.delta));
+            Body::Piece(piece) => {
+                let event = HostEvent::new(piece.session_id, piece.stream.event(piece.delta));
                 write(&HostToPylon::Event(event))
             }
+        }
+    }
+}
+
+impl Stream {
+    fn event(self, delta: TextDelta) -> ClaudeEvent {
+        match self {
+            Self::Text => ClaudeEvent::Text(delta),
+            Self::Thinking => ClaudeEvent::Thinking(ThinkingDelta {
+                generation: delta.generation,
+                block: delta.block,
+                at: delta.at,
+                parent_tool_use_id: delta.parent_tool_use_id,
+                ..ThinkingDelta::new(delta.content)
+            }),
         }
     }
 }

@@ -21,6 +21,7 @@ use estelle_claude::wire::{
 use estelle_proto::events::{ClaudeEvent, Init, TextComplete, ToolComplete, ToolInfo};
 use estelle_proto::limits::{LIVE_ERROR_CHARS, LIVE_RESULT_CHARS, cut};
 use estelle_proto::runs::TaskUpdate;
+use estelle_proto::writing::{BlockKind, OpenBlock, ThinkingComplete};
 use estelle_proto::{ClaudeSessionId, Generation, Json, ToolUseId};
 
 use estelle_state::conversation::{Conversation, Durable, Seen};
@@ -30,7 +31,7 @@ use open::OpenMessages;
 use outcome::Costs;
 
 /// Which way of reading a journal this is; it stands beside everything that was read.
-pub const READER: u32 = 1;
+pub const READER: u32 = 2;
 
 /// What a line comes to.
 #[derive(Debug, Default, PartialEq)]
@@ -113,8 +114,13 @@ impl Translator {
     }
 
     /// The text that is being written by the agent itself.
-    pub fn partial_text(&self) -> &str {
+    pub fn partial_text(&self) -> String {
         self.open.text()
+    }
+
+    /// All that is being written, by the agent and its sub-agents.
+    pub fn open_blocks(&self) -> Vec<OpenBlock> {
+        self.open.blocks(self.generation)
     }
 
     /// What a line that begins at `from` comes to.
@@ -175,14 +181,28 @@ impl Translator {
 
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "thinking and unknown blocks make no event"
+        reason = "hidden thinking and unknown blocks make no event"
     )]
     fn block(&mut self, block: &ContentBlock, parent: Option<&ToolUseId>) -> Option<ClaudeEvent> {
         match block {
-            ContentBlock::Text(text) => Some(ClaudeEvent::TextComplete(TextComplete {
-                parent_tool_use_id: parent.cloned(),
-                ..TextComplete::new(text.text.clone())
-            })),
+            ContentBlock::Text(text) => {
+                self.open.complete(&BlockKind::Text, parent);
+                Some(ClaudeEvent::TextComplete(TextComplete {
+                    parent_tool_use_id: parent.cloned(),
+                    ..TextComplete::new(text.text.clone())
+                }))
+            }
+            ContentBlock::Thinking(thought) => {
+                self.open.complete(&BlockKind::Thinking, parent);
+                // Models that keep their thoughts to themselves send the signature alone.
+                let is_told = !thought.thinking.trim().is_empty();
+                is_told.then(|| {
+                    ClaudeEvent::ThinkingComplete(ThinkingComplete {
+                        parent_tool_use_id: parent.cloned(),
+                        ..ThinkingComplete::new(thought.thinking.clone())
+                    })
+                })
+            }
             ContentBlock::ToolUse(call) => {
                 self.called(&call.id, &call.name, call.input.as_str(), parent)
             }
@@ -224,14 +244,16 @@ impl Translator {
                 .map(estelle_claude::wire::Content::text)
                 .unwrap_or_default();
             let failed = result.is_error.unwrap_or_default();
+            let head = cut(&output, LIVE_RESULT_CHARS);
             let event = ClaudeEvent::ToolComplete(ToolComplete {
+                truncated: (head.len() < output.len()).then_some(true),
                 error: failed.then(|| cut(&output, LIVE_ERROR_CHARS).to_owned()),
                 tool_use_id: tool_use_id(Some(&result.tool_use_id)),
                 parent_tool_use_id: parent.clone(),
                 ..ToolComplete::new(
                     name.unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
                     !failed,
-                    cut(&output, LIVE_RESULT_CHARS).to_owned(),
+                    head.to_owned(),
                 )
             });
             let shown = if failed {

@@ -1,12 +1,14 @@
 //! The messages that are being written: one of the agent, one of each sub-agent.
 //!
-//! A piece of text carries the place where it belongs, counted from the start of its message, so that whoever missed a
-//! piece notices. Everything here begins anew with `message_start`: nothing of it is durable.
+//! A piece of text or thinking carries the place where it belongs, counted from the start of its block, so that whoever
+//! missed a piece notices. A block is open until it is told as complete. Everything here begins anew with
+//! `message_start`: nothing of it is durable.
 
 use std::collections::BTreeMap;
 
 use estelle_claude::wire::{ContentBlock, Delta, StreamEvent};
 use estelle_proto::events::{Activity, ActivityState, ClaudeEvent, StateUpdate, TextDelta};
+use estelle_proto::writing::{BlockKind, OpenBlock, ThinkingDelta};
 use estelle_proto::{Generation, ToolUseId};
 
 /// The open messages by the call of their sub-agent; none for the agent itself.
@@ -17,9 +19,16 @@ pub(super) struct OpenMessages(BTreeMap<Option<String>, OpenMessage>);
 struct OpenMessage {
     /// Where its first line begins in the journal.
     from: u64,
-    /// Length of each block's text so far, in UTF-16 code units.
-    lengths: BTreeMap<u64, u64>,
-    text: String,
+    /// Its blocks that are not complete, by their number.
+    blocks: BTreeMap<u64, Block>,
+}
+
+#[derive(Debug)]
+struct Block {
+    kind: BlockKind,
+    content: String,
+    /// Length of the content in UTF-16 code units.
+    length: u64,
 }
 
 impl OpenMessages {
@@ -34,8 +43,41 @@ impl OpenMessages {
     }
 
     /// What the agent itself has written of its open message.
-    pub(super) fn text(&self) -> &str {
-        self.0.get(&None).map_or("", |open| open.text.as_str())
+    pub(super) fn text(&self) -> String {
+        self.0
+            .get(&None)
+            .map_or_else(String::new, OpenMessage::text)
+    }
+
+    /// Every block that is not complete, of the agent first.
+    pub(super) fn blocks(&self, generation: Generation) -> Vec<OpenBlock> {
+        let mut found = Vec::new();
+        for (writer, open) in &self.0 {
+            let parent = writer.as_deref().and_then(|id| ToolUseId::parse(id).ok());
+            found.extend(open.blocks.iter().map(|(number, block)| OpenBlock {
+                parent_tool_use_id: parent.clone(),
+                ..OpenBlock::new(
+                    block.kind.clone(),
+                    generation,
+                    *number,
+                    block.content.clone(),
+                )
+            }));
+        }
+        found
+    }
+
+    /// The oldest block of this kind is complete. Blocks complete in order, and a complete one does not tell its number.
+    pub(super) fn complete(&mut self, kind: &BlockKind, parent: Option<&ToolUseId>) {
+        let writer = parent.map(ToString::to_string);
+        let Some(open) = self.0.get_mut(&writer) else {
+            return;
+        };
+        let mut blocks = open.blocks.iter();
+        let oldest = blocks.find(|(_, block)| block.kind == *kind);
+        if let Some(number) = oldest.map(|(number, _)| *number) {
+            open.blocks.remove(&number);
+        }
     }
 
     #[expect(
@@ -68,7 +110,26 @@ impl OpenMessages {
                 vec![open.state(activity, tool, parent)]
             }
             StreamEvent::ContentBlockDelta(delta) => match &delta.delta {
-                Delta::Text(text) => vec![open.grow(delta.index, &text.text, parent, generation)],
+                Delta::Text(text) => {
+                    let at = open.grow(BlockKind::Text, delta.index, &text.text);
+                    vec![ClaudeEvent::Text(TextDelta {
+                        generation: Some(generation),
+                        block: Some(delta.index),
+                        at: Some(at),
+                        parent_tool_use_id: parent,
+                        ..TextDelta::new(text.text.clone())
+                    })]
+                }
+                Delta::Thinking(piece) => {
+                    let at = open.grow(BlockKind::Thinking, delta.index, &piece.thinking);
+                    vec![ClaudeEvent::Thinking(ThinkingDelta {
+                        generation: Some(generation),
+                        block: Some(delta.index),
+                        at: Some(at),
+                        parent_tool_use_id: parent,
+                        ..ThinkingDelta::new(piece.thinking.clone())
+                    })]
+                }
                 _ => Vec::new(),
             },
             _ => Vec::new(),
@@ -96,28 +157,27 @@ impl OpenMessage {
         };
         ClaudeEvent::StateUpdate(StateUpdate {
             parent_tool_use_id: parent,
-            ..StateUpdate::new(state, self.text.clone())
+            ..StateUpdate::new(state, self.text())
         })
     }
 
-    fn grow(
-        &mut self,
-        block: u64,
-        piece: &str,
-        parent: Option<ToolUseId>,
-        generation: Generation,
-    ) -> ClaudeEvent {
-        let length = self.lengths.entry(block).or_default();
-        let at = *length;
-        *length += piece.encode_utf16().count() as u64;
-        self.text.push_str(piece);
-        ClaudeEvent::Text(TextDelta {
-            generation: Some(generation),
-            block: Some(block),
-            at: Some(at),
-            parent_tool_use_id: parent,
-            ..TextDelta::new(piece.to_owned())
-        })
+    fn text(&self) -> String {
+        let blocks = self.blocks.values();
+        let texts = blocks.filter(|block| block.kind == BlockKind::Text);
+        texts.map(|block| block.content.as_str()).collect()
+    }
+
+    /// Adds a piece and tells where it belongs.
+    fn grow(&mut self, kind: BlockKind, number: u64, piece: &str) -> u64 {
+        let block = self.blocks.entry(number).or_insert_with(|| Block {
+            kind,
+            content: String::new(),
+            length: 0,
+        });
+        let at = block.length;
+        block.length += piece.encode_utf16().count() as u64;
+        block.content.push_str(piece);
+        at
     }
 }
 

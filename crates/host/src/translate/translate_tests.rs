@@ -16,20 +16,27 @@ fn events(translator: &mut Translator, message: &Message) -> Vec<ClaudeEvent> {
 
 /// The events of a recording, one line each; of streamed text the first piece.
 fn told(recording: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../claude/tests/fixtures/transcripts");
-    let text = std::fs::read_to_string(folder.join(recording)).expect("a recording");
     let mut translator = Translator::new(Generation(3));
     let mut told = String::new();
-    for line in text.lines() {
-        let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
-        if line["dir"] == "out" {
-            let message = Message::parse(Line::from(line["line"].to_string()));
-            for event in events(&mut translator, &message) {
-                tell(&mut told, &event);
-            }
+    for message in recorded(recording) {
+        for event in events(&mut translator, &message) {
+            tell(&mut told, &event);
         }
     }
     told
+}
+
+/// What the CLI said in a recording.
+fn recorded(recording: &str) -> Vec<Message> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../claude/tests/fixtures/transcripts");
+    let text = std::fs::read_to_string(folder.join(recording)).expect("a recording");
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"));
+    lines
+        .filter(|line: &serde_json::Value| line["dir"] == "out")
+        .map(|line| Message::parse(Line::from(line["line"].to_string())))
+        .collect()
 }
 
 #[expect(
@@ -48,6 +55,10 @@ fn tell(told: &mut String, event: &ClaudeEvent) {
                 text.content
             )
         }
+        ClaudeEvent::Thinking(thought) if thought.at == Some(0) => {
+            writeln!(told, "thinking {}", thought.content)
+        }
+        ClaudeEvent::ThinkingComplete(thought) => writeln!(told, "thought {}", thought.text),
         ClaudeEvent::TextComplete(text) => writeln!(
             told,
             "{}complete {}",
@@ -82,10 +93,10 @@ fn tell(told: &mut String, event: &ClaudeEvent) {
 }
 
 #[test]
-fn a_turn_with_thinking_is_told_by_its_text() {
+fn a_turn_with_thinking_is_told_by_its_thoughts_and_its_text() {
     assert_eq!(
         told("01_baseline.jsonl"),
-        "init claude-opus-4-8[1m]\ntext hello w\ncomplete hello world from fake\nresult success 0.001125\n"
+        "init claude-opus-4-8[1m]\nthinking hmm\nthought hmm\ntext hello w\ncomplete hello world from fake\nresult success 0.001125\n"
     );
 }
 
@@ -130,6 +141,7 @@ fn long_output_is_cut_and_a_call_that_was_not_seen_is_said_so() {
     };
     assert_eq!((tool.tool_name.as_str(), tool.success), ("Unknown", false));
     assert_eq!(tool.result.chars().count(), 1000);
+    assert_eq!(tool.truncated, Some(true));
     assert_eq!(
         tool.error.as_deref().map(|error| error.chars().count()),
         Some(200)
@@ -158,4 +170,46 @@ fn a_piece_of_text_says_where_it_belongs() {
         })
         .collect();
     assert_eq!(places, [(Some(1), Some(0)), (Some(1), Some(3))]);
+}
+
+#[test]
+fn what_is_complete_is_no_longer_being_written() {
+    let mut translator = Translator::new(Generation(3));
+    let mut open = Vec::new();
+    for message in recorded("01_baseline.jsonl") {
+        for event in events(&mut translator, &message) {
+            let blocks = translator.open_blocks();
+            let blocks = blocks
+                .iter()
+                .map(|block| format!("{} {}", block.kind, block.content));
+            open.push(format!("{}: {}", event.kind(), blocks.collect::<String>()));
+        }
+    }
+    let open: Vec<_> = open
+        .iter()
+        .filter(|line| !line.starts_with("stateUpdate"))
+        .collect();
+    assert_eq!(
+        open,
+        [
+            "init: ",
+            "thinking: thinking hmm",
+            "thinkingComplete: ",
+            "text: text hello w",
+            "text: text hello world fr",
+            "text: text hello world from fake",
+            "textComplete: ",
+            "result: "
+        ]
+    );
+}
+
+#[test]
+fn a_thought_that_is_kept_secret_is_not_told() {
+    let line = serde_json::json!({"type": "assistant", "session_id": "s", "uuid": "u", "message": {
+        "id": "m", "type": "message", "role": "assistant", "model": "x",
+        "content": [{"type": "thinking", "thinking": "", "signature": "c2ln"}]}});
+    let message = Message::parse(Line::from(line.to_string()));
+    let told = events(&mut Translator::new(Generation(1)), &message);
+    assert!(told.is_empty(), "{told:?}");
 }

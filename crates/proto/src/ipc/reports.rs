@@ -4,6 +4,7 @@
 //! that just came back sees them before anything else.
 
 use super::{Hello, RuleList, ToolCall};
+use crate::writing::OpenBlock;
 use crate::{
     ActivityState, ChainHash, ClaudeEvent, ClaudeSessionId, ConversationId, ConversationStatus,
     DecisionKind, DeviceId, Epoch, ErrorReport, Generation, Json, PathText, PermissionMode,
@@ -192,8 +193,10 @@ data! {
             pending_permissions: Vec<PendingPermission>,
             /// All open questions, oldest first.
             pending_questions: Vec<PendingQuestion>,
-            /// The text of the open message so far.
+            /// The text of the open message so far, without what is complete.
             partial_text: String,
+            /// Everything that is being written, by the agent and its sub-agents.
+            open: Vec<OpenBlock>,
             /// What the agent is at.
             activity: ActivityState,
             /// How its process is.

@@ -95,7 +95,7 @@ impl Actor {
                 }
                 Input::Retry => self.drain().await,
                 Input::Relay(message) => self.on_relay(message).await,
-                Input::Handler(message) => self.on_handler(message),
+                Input::Handler(message) => self.on_handler(message).await,
                 Input::Done(id) => self.on_done(id),
             }
         }
@@ -250,7 +250,7 @@ impl Actor {
         }
     }
 
-    fn on_handler(&mut self, message: Msg) {
+    async fn on_handler(&mut self, message: Msg) {
         match message {
             Msg::Look {
                 client,
@@ -261,12 +261,16 @@ impl Actor {
                 let view = Seen {
                     is_active: live.is_active(),
                     working_since: live.working_since,
-                    pending: live.pending(),
                 };
                 self.room.look(client, conversation);
                 // A handler that is gone does not need to know.
                 drop(seen.send(view));
             }
+            Msg::Show {
+                asker,
+                conversation,
+            } => self.show_under_way(&asker, &conversation).await,
+            Msg::ShowDecisions(asker) => self.show_decisions(&asker).await,
             Msg::ListChanged => self.announce_list(),
             Msg::Deleted(conversation) => {
                 self.homes.remove(&conversation);
@@ -360,6 +364,7 @@ async fn tell_list(cx: Context, outlet: Outlet, clients: Vec<DeviceId>) {
         let outlet = outlet.clone();
         let asker = Asker { device, outlet };
         asker.answer(workspaces::listing(&cx, device).await);
+        cx.show_decisions(asker).await;
     }
 }
 

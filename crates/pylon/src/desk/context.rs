@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use estelle_proto::{
-    ApiError, ClaudeEvent, ConversationId, DeviceId, Envelope, ErrorReport, PylonToApp, RequestId,
-    Timestamp, To,
+    ApiError, ConversationId, DeviceId, Envelope, ErrorReport, PylonToApp, RequestId, Timestamp, To,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -22,7 +21,6 @@ use crate::store::Store;
 pub(super) struct Seen {
     pub(super) is_active: bool,
     pub(super) working_since: Option<Timestamp>,
-    pub(super) pending: Vec<ClaudeEvent>,
 }
 
 /// What handlers tell the desk.
@@ -34,6 +32,13 @@ pub(super) enum Msg {
         conversation: ConversationId,
         seen: oneshot::Sender<Seen>,
     },
+    /// The client has the page of a conversation it looks at, and is to be told what is under way in it.
+    Show {
+        asker: Asker,
+        conversation: ConversationId,
+    },
+    /// The client has the list of workspaces, and is to be told what waits for a person in any of them.
+    ShowDecisions(Asker),
     /// The list of workspaces is another one.
     ListChanged,
     /// A conversation is gone.
@@ -65,6 +70,20 @@ impl Context {
         };
         self.tell(look).await;
         answer.await.unwrap_or_default()
+    }
+
+    /// Tells a viewer what is under way. The desk does that itself: events that follow then come after it.
+    pub(super) async fn show(&self, asker: Asker, conversation: ConversationId) {
+        self.tell(Msg::Show {
+            asker,
+            conversation,
+        })
+        .await;
+    }
+
+    /// Tells a client all that waits for a person.
+    pub(super) async fn show_decisions(&self, asker: Asker) {
+        self.tell(Msg::ShowDecisions(asker)).await;
     }
 
     /// All clients have to be told what workspaces there are.

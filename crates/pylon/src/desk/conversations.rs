@@ -1,9 +1,8 @@
 //! Conversations: make, select, rename, delete.
 //!
 //! Selecting registers the asker as a viewer before the page of history is read, so that nothing falls between the page
-//! and the events that follow; what it gets twice it knows by its number.
+//! and the events that follow; what it gets twice it knows by its number. After the page it is told what is under way.
 
-use estelle_proto::claude::ClaudeEventMessage;
 use estelle_proto::conversations::{
     ConversationCreate, ConversationCreateResult, ConversationDelete, ConversationDeleteResult,
     ConversationFork, ConversationRename, ConversationRenameResult, ConversationSelect,
@@ -15,7 +14,7 @@ use estelle_proto::{
     ApiError, ConversationId, ErrorCode, PermissionMode, Reply, SkillType, WorkspaceId,
 };
 
-use super::context::{Asker, Context, Seen, now};
+use super::context::{Asker, Context, now};
 use super::error::{Told, refusal, unknown_word};
 use super::workspaces::{end, told};
 use crate::store::{ConversationError, KnownConversation, NewConversation, PageQuery};
@@ -87,19 +86,13 @@ async fn try_create(
 
 pub(super) async fn select(cx: &Context, asker: &Asker, request: ConversationSelect) {
     let (workspace, id) = (request.workspace_id, request.conversation_id);
-    let mut page = HistoryRequest::new(workspace.clone(), id.clone());
+    let mut page = HistoryRequest::new(workspace, id.clone());
     page.request_id = request.request_id;
-    let selected = try_select(cx, asker, &page).await;
-    let (result, seen) = match selected {
-        Ok(selected) => selected,
+    match try_select(cx, asker, &page).await {
+        Ok(result) => asker.answer(result),
         Err(error) => return asker.answer(no_history(cx, &page, error)),
-    };
-    asker.answer(result);
-    for event in seen.pending {
-        let mut message = ClaudeEventMessage::new(workspace.clone(), id.clone(), event);
-        message.device_id = Some(cx.device());
-        asker.answer(message);
     }
+    cx.show(asker.clone(), id.clone()).await;
     // Somebody looks: the process is not idle. A host that is away has no idle processes to stop either.
     let _ = cx.host.request(Touch::new(id)).await;
 }
@@ -108,7 +101,7 @@ async fn try_select(
     cx: &Context,
     asker: &Asker,
     request: &HistoryRequest,
-) -> Result<(HistoryResult, Seen), ApiError> {
+) -> Result<HistoryResult, ApiError> {
     let id = &request.conversation_id;
     known(cx, &request.workspace_id, id).await?;
     let viewed = cx.store.view(asker.device, id.clone()).await;
@@ -116,12 +109,11 @@ async fn try_select(
     let seen = cx.look(asker.device, id.clone()).await;
     let page = cx.store.page(PageQuery::from(request)).await;
     let page = page.map_err(|error| error.told())?;
-    let result = HistoryResult {
+    Ok(HistoryResult {
         has_active_session: Some(seen.is_active),
         work_start_time: seen.working_since,
         ..page.into_result(cx.device(), request)
-    };
-    Ok((result, seen))
+    })
 }
 
 /// The answer to a request for history that failed.

@@ -17,6 +17,7 @@ use estelle_proto::{
 };
 
 use super::actor::Actor;
+use super::context::Asker;
 use super::room::Audience;
 use crate::link::host::FromHost;
 use crate::store::{ConversationError, Outcome, StoreError};
@@ -104,9 +105,10 @@ impl Actor {
             FromHost::Began(_) => {}
             FromHost::Snapshot(snapshot) => {
                 self.on_session(&snapshot.status).await?;
-                if self.room.unmute(&snapshot.session_id) {
-                    self.tell_status(&snapshot.session_id, Some(snapshot.seq))
-                        .await;
+                let id = &snapshot.session_id;
+                self.room.live(id).catch_up(&snapshot.status);
+                if self.room.unmute(id) {
+                    self.tell_status(id, Some(snapshot.seq)).await;
                 }
             }
             FromHost::Permission(open) => {
@@ -193,6 +195,33 @@ impl Actor {
         }
         if matches!(event.event, ClaudeEvent::State(_)) {
             self.tell_status(id, event.seq).await;
+        }
+    }
+
+    /// Tells somebody who has the page of a conversation what is under way in it.
+    pub(super) async fn show_under_way(&mut self, asker: &Asker, id: &ConversationId) {
+        let live = self.room.live(id);
+        let events = live.under_way().into_iter().chain(live.pending()).collect();
+        self.repeat(asker, id, events).await;
+    }
+
+    /// Tells somebody who has the list of workspaces what waits for a person.
+    pub(super) async fn show_decisions(&mut self, asker: &Asker) {
+        for id in self.room.asking() {
+            let events = self.room.live(&id).pending();
+            self.repeat(asker, &id, events).await;
+        }
+    }
+
+    /// Tells one client what others know.
+    async fn repeat(&mut self, asker: &Asker, id: &ConversationId, events: Vec<ClaudeEvent>) {
+        let Some(workspace) = self.home(id).await else {
+            return;
+        };
+        for event in events {
+            let mut message = ClaudeEventMessage::new(workspace.clone(), id.clone(), event);
+            message.device_id = Some(self.cx.device());
+            asker.answer(message);
         }
     }
 

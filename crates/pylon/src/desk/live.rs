@@ -1,11 +1,16 @@
-//! What is under way in a conversation: its state, since when, and what a person has to decide.
+//! What is under way in a conversation: its state, since when, what is being written, and what a person has to decide.
 //!
 //! Folded from the host's events and corrected by its snapshots. Nothing here is kept: after a restart the host tells
 //! it all again.
 
-use estelle_proto::events::{PermissionAsked, QuestionAsked, StateChanged};
+use estelle_proto::events::{
+    Activity, ActivityState, PermissionAsked, QuestionAsked, StateChanged, StateUpdate,
+};
 use estelle_proto::ipc::{PermissionRequest, QuestionRequest, SessionStatus};
+use estelle_proto::writing::BlockKind;
 use estelle_proto::{ClaudeEvent, ConversationStatus, Timestamp, ToolUseId};
+
+use super::writing::Writing;
 
 /// One conversation, now.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,6 +21,9 @@ pub(super) struct Live {
     pub(super) working_since: Option<Timestamp>,
     /// What waits for a person, oldest first, as it was asked.
     decisions: Vec<(ToolUseId, ClaudeEvent)>,
+    /// What the agent is at, while a turn is under way.
+    activity: Option<ActivityState>,
+    writing: Writing,
 }
 
 impl Live {
@@ -41,6 +49,34 @@ impl Live {
             ClaudeEvent::DecisionAnswered(answered) => {
                 self.decisions.retain(|(id, _)| *id != answered.tool_use_id);
             }
+            _ => self.write(event),
+        }
+    }
+
+    /// What is being written goes on, or ends.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the other events leave this as it is"
+    )]
+    fn write(&mut self, event: &ClaudeEvent) {
+        match event {
+            ClaudeEvent::Text(piece) => self.writing.grow(piece.into()),
+            ClaudeEvent::Thinking(piece) => self.writing.grow(piece.into()),
+            ClaudeEvent::TextComplete(text) => {
+                let parent = text.parent_tool_use_id.as_ref();
+                self.writing.complete(&BlockKind::Text, parent);
+            }
+            ClaudeEvent::ThinkingComplete(thought) => {
+                let parent = thought.parent_tool_use_id.as_ref();
+                self.writing.complete(&BlockKind::Thinking, parent);
+            }
+            ClaudeEvent::StateUpdate(update) if update.parent_tool_use_id.is_none() => {
+                self.activity = Some(update.state.clone());
+            }
+            ClaudeEvent::Result(_)
+            | ClaudeEvent::Aborted(_)
+            | ClaudeEvent::Paused(_)
+            | ClaudeEvent::SessionReset(_) => self.writing.clear(),
             _ => {}
         }
     }
@@ -50,6 +86,8 @@ impl Live {
             ConversationStatus::Idle => {
                 self.working_since = None;
                 self.decisions.clear();
+                self.activity = None;
+                self.writing.clear();
             }
             ConversationStatus::Working
             | ConversationStatus::Permission
@@ -78,6 +116,27 @@ impl Live {
                 .any(|open| open == id)
         };
         self.decisions.retain(|(id, _)| is_open(id));
+    }
+
+    /// The host says what is being written, in its place among the events.
+    pub(super) fn catch_up(&mut self, status: &SessionStatus) {
+        self.activity.clone_from(&status.activity);
+        self.writing
+            .replace(status.open.clone().unwrap_or_default());
+    }
+
+    /// What somebody who begins to look has to be told of the turn under way.
+    pub(super) fn under_way(&self) -> Option<ClaudeEvent> {
+        if !self.is_active() {
+            return None;
+        }
+        let activity = self.activity.clone();
+        let activity = activity.unwrap_or_else(|| ActivityState::new(Activity::Thinking));
+        let update = StateUpdate {
+            open: Some(self.writing.blocks()),
+            ..StateUpdate::new(activity, self.writing.text())
+        };
+        Some(update.into())
     }
 
     /// The host repeats an open permission. Gives it as an event if it was not known.

@@ -24,6 +24,7 @@ mod persona;
 mod requests;
 mod room;
 mod workspaces;
+mod writing;
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -36,6 +36,8 @@ impl Audience {
             | ClaudeEvent::StateUpdate(_)
             | ClaudeEvent::Text(_)
             | ClaudeEvent::TextComplete(_)
+            | ClaudeEvent::Thinking(_)
+            | ClaudeEvent::ThinkingComplete(_)
             | ClaudeEvent::ToolInfo(_)
             | ClaudeEvent::ToolComplete(_)
             | ClaudeEvent::Task(_)
@@ -127,6 +129,15 @@ impl Room {
     /// What is under way in a conversation.
     pub(super) fn live(&mut self, conversation: &ConversationId) -> &mut Live {
         self.live.entry(conversation.clone()).or_default()
+    }
+
+    /// Conversations in which something waits for a person, as far as that is known.
+    pub(super) fn asking(&self) -> Vec<ConversationId> {
+        let live = self
+            .live
+            .iter()
+            .filter(|(id, live)| !self.is_muted(id) && !live.pending().is_empty());
+        live.map(|(id, _)| id.clone()).collect()
     }
 
     /// The log of a conversation begins anew.

@@ -1,6 +1,7 @@
 //! Workspaces: list, make, delete, rename, switch.
 //!
-//! After each change all clients get the whole list, which also tells those who did not ask. Deleting stops the runs
+//! After each change all clients get the whole list, which also tells those who did not ask. What waits for a person
+//! follows the list, so that whoever just came misses none of it. Deleting stops the runs
 //! first; if the host cannot be asked to, nothing is deleted.
 
 use estelle_proto::ipc::DeleteSession;
@@ -19,6 +20,7 @@ use crate::store::{NewWorkspace, WorkspaceError};
 pub(super) async fn list(cx: &Context, asker: &Asker, request: WorkspaceList) {
     let listing = listing(cx, asker.device).await;
     asker.answer(listing.in_reply_to(request.request_id.as_ref()));
+    cx.show_decisions(asker.clone()).await;
 }
 
 /// All workspaces, as one device sees them.

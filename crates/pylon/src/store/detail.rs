@@ -124,6 +124,7 @@ fn shown(db: &Connection, shelf: Shelf, ordinal: u64) -> rusqlite::Result<Option
         Some(HistoryMessage::ToolComplete(call)) => Some(call.output),
         Some(
             HistoryMessage::Text(_)
+            | HistoryMessage::Thinking(_)
             | HistoryMessage::TurnResult(_)
             | HistoryMessage::Error(_)
             | HistoryMessage::Aborted(_)

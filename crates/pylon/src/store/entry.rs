@@ -9,11 +9,13 @@ use estelle_proto::events::{
     ToolInfo, TurnResult, UserMessage,
 };
 use estelle_proto::history::{
-    HistoryAborted, HistoryError, HistoryMessage, HistorySystem, HistoryText, HistoryToolComplete,
-    HistoryToolStart, HistoryTurnResult, HistoryUsage, HistoryUserResponse, Role,
+    HistoryAborted, HistoryError, HistoryMessage, HistorySystem, HistoryText, HistoryThinking,
+    HistoryToolComplete, HistoryToolStart, HistoryTurnResult, HistoryUsage, HistoryUserResponse,
+    Role,
 };
 use estelle_proto::limits::{LIVE_ERROR_CHARS, LIVE_RESULT_CHARS, cut};
 use estelle_proto::runs::{JournalDamage, TaskUpdate};
+use estelle_proto::writing::ThinkingComplete;
 use estelle_proto::{Json, Seq, Timestamp, ToolUseId};
 
 use super::shorten;
@@ -82,7 +84,9 @@ pub(super) fn text(message: &HistoryMessage) -> String {
             Some(_) | None => call.output.clone(),
         },
         HistoryMessage::Error(failure) => failure.content.clone(),
-        HistoryMessage::TurnResult(_)
+        // A search is for what was said and done; thoughts would drown it.
+        HistoryMessage::Thinking(_)
+        | HistoryMessage::TurnResult(_)
         | HistoryMessage::Aborted(_)
         | HistoryMessage::UserResponse(_)
         | HistoryMessage::System(_)
@@ -113,6 +117,7 @@ pub(super) fn entry(
     match event {
         ClaudeEvent::UserMessage(message) => Some(place.user(message)),
         ClaudeEvent::TextComplete(text) => Some(place.assistant(text)),
+        ClaudeEvent::ThinkingComplete(thought) => Some(place.thought(thought)),
         ClaudeEvent::ToolInfo(info) => Some(place.call(info)),
         ClaudeEvent::ToolComplete(info) => Some(place.returned(info, beside.full_result)),
         ClaudeEvent::PermissionAsked(asked) => place.permission(asked, beside.call),
@@ -133,6 +138,7 @@ pub(super) fn entry(
         | ClaudeEvent::State(_)
         | ClaudeEvent::StateUpdate(_)
         | ClaudeEvent::Text(_)
+        | ClaudeEvent::Thinking(_)
         | ClaudeEvent::IdleWarning(_)
         | ClaudeEvent::Unknown(_) => None,
     }
@@ -163,6 +169,14 @@ impl Place {
         })
     }
 
+    fn thought(self, thought: &ThinkingComplete) -> Entry {
+        Entry::plain(HistoryThinking {
+            seq: Some(self.seq),
+            parent_tool_use_id: thought.parent_tool_use_id.clone(),
+            ..HistoryThinking::new(thought.text.clone(), self.at)
+        })
+    }
+
     fn call(self, call: &ToolInfo) -> Entry {
         let short = shorten::input(&call.input);
         let id = self.call_id(call.tool_use_id.as_ref(), short.is_some());
@@ -171,6 +185,7 @@ impl Place {
             seq: Some(self.seq),
             tool_use_id: id.clone(),
             parent_tool_use_id: call.parent_tool_use_id.clone(),
+            truncated: short.is_some().then_some(true),
             ..HistoryToolStart::new(
                 call.tool_name.clone(),
                 short.unwrap_or_else(|| call.input.clone()),
@@ -197,6 +212,7 @@ impl Place {
             error: error.map(str::to_owned),
             tool_use_id: id.clone(),
             parent_tool_use_id: call.parent_tool_use_id.clone(),
+            truncated: is_cut.then_some(true),
             ..HistoryToolComplete::new(
                 call.tool_name.clone(),
                 call.success,

@@ -48,6 +48,9 @@ fn what_was_said_is_shown_with_who_said_it() {
     let assistant =
         json!({"type": "text", "role": "assistant", "content": "hello", "parentToolUseId": "task"});
     assert_eq!(fresh(text), Some(assistant));
+    let thought = ThinkingComplete::new("hm".to_owned());
+    let kept = json!({"type": "thinking", "content": "hm"});
+    assert_eq!(fresh(thought), Some(kept));
 }
 
 #[test]
@@ -68,7 +71,7 @@ fn a_call_and_its_return_are_two_entries_with_one_id() {
     };
     let end = json!({
         "type": "tool_complete", "toolName": "Read", "success": false, "toolUseId": "c",
-        "output": "한".repeat(1000), "error": "e".repeat(200),
+        "output": "한".repeat(1000), "error": "e".repeat(200), "truncated": true,
     });
     assert_eq!(fresh(back), Some(end));
 }
@@ -77,6 +80,8 @@ fn a_call_and_its_return_are_two_entries_with_one_id() {
 fn a_cut_call_without_an_id_gets_one() {
     let back = ToolComplete::new("Read".to_owned(), true, "x".repeat(1001));
     let made = entry(&back.into(), Timestamp(5), Seq(7), beside(Call::Unseen)).unwrap();
+    let shown = serde_json::to_value(&made.message).unwrap();
+    assert_eq!(shown["truncated"], json!(true));
     let (call, part) = made.part.unwrap();
     assert_eq!(call, id("seq_7"));
     assert_eq!(
@@ -88,6 +93,11 @@ fn a_cut_call_without_an_id_gets_one() {
     let short = ToolComplete::new("Read".to_owned(), true, "x".to_owned());
     let made = entry(&short.into(), Timestamp(5), Seq(7), beside(Call::Unseen)).unwrap();
     assert_eq!(made.part, None);
+    let shown = serde_json::to_value(&made.message).unwrap();
+    assert_eq!(shown.get("truncated"), None);
+    let input = json!({"content": "x".repeat(3000)});
+    let call = ToolInfo::new("Write".to_owned(), Json::of(&input).unwrap());
+    assert_eq!(fresh(call).unwrap()["truncated"], json!(true));
 }
 
 #[test]

@@ -214,16 +214,19 @@ fn with_whole_parts(
             let text = whole(&call.tool_use_id, ToolPart::Input)?;
             if let Some(input) = text.and_then(|text| Json::parse(&text).ok()) {
                 call.tool_input = input;
+                call.truncated = None;
             }
             HistoryMessage::ToolStart(call)
         }
         HistoryMessage::ToolComplete(mut call) => {
             if let Some(output) = whole(&call.tool_use_id, ToolPart::Output)? {
                 call.output = output;
+                call.truncated = None;
             }
             HistoryMessage::ToolComplete(call)
         }
         other @ (HistoryMessage::Text(_)
+        | HistoryMessage::Thinking(_)
         | HistoryMessage::TurnResult(_)
         | HistoryMessage::Error(_)
         | HistoryMessage::Aborted(_)

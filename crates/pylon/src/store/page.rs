@@ -268,22 +268,35 @@ fn fit(message: HistoryMessage, length: usize) -> HistoryMessage {
     if length <= MOST_ENTRY_BYTES {
         return message;
     }
-    let HistoryMessage::Text(mut text) = message else {
-        // The others are cut when they are written.
-        return message;
-    };
-    // Escaped, a text can be much longer; the part that is left is short enough in the same proportion.
-    let whole = text.content.len();
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the others are cut when they are written"
+    )]
+    match message {
+        HistoryMessage::Text(mut said) => {
+            said.content = fitted(said.content, length);
+            HistoryMessage::Text(said)
+        }
+        HistoryMessage::Thinking(mut thought) => {
+            thought.content = fitted(thought.content, length);
+            HistoryMessage::Thinking(thought)
+        }
+        other => other,
+    }
+}
+
+/// The part of a text that fits. Escaped, a text can be much longer; the part is short enough in the same proportion.
+fn fitted(mut content: String, length: usize) -> String {
+    let whole = content.len();
     let kept = whole.saturating_mul(MOST_ENTRY_BYTES / 2) / length;
-    text.content
-        .truncate(text.content.floor_char_boundary(kept));
-    let kept = text.content.len();
+    content.truncate(content.floor_char_boundary(kept));
+    let kept = content.len();
     // Writing to a string cannot fail.
     let _ = write!(
-        text.content,
+        content,
         "\n\n[{kept} of {whole} bytes; an export has all of them]"
     );
-    HistoryMessage::Text(text)
+    content
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Cuts what an entry shows of a call, so that a page stays small. The whole is kept beside it.
 //!
 //! Inputs keep their shape: the strings in them are cut and long lists end early, so that an app can still show a path
-//! or a command. Nothing marks the cuts.
+//! or a command. The cuts are not marked one by one; the entry says that there are some.
 
 use estelle_proto::Json;
 use estelle_proto::limits::cut;

@@ -16,6 +16,13 @@ pub(super) fn title(name: &str) -> String {
 pub(super) fn entry(out: &mut String, message: &HistoryMessage, when: &str) {
     match message {
         HistoryMessage::Text(said) => text(out, said, when),
+        HistoryMessage::Thinking(thought) => {
+            heading(out, "Thought", when);
+            for line in thought.content.trim_end().lines() {
+                let _ = write!(out, "\n> {line}");
+            }
+            out.push('\n');
+        }
         HistoryMessage::ToolStart(call) => {
             heading(out, &format!("Tool: {}", call.tool_name), when);
             fence(out, "json", call.tool_input.get());

@@ -10,14 +10,15 @@ use estelle_proto::conversations::{
     ConversationCreate, ConversationDelete, ConversationFork, ConversationSelect,
 };
 use estelle_proto::decisions::ClaudePermission;
-use estelle_proto::events::{PermissionAsked, StateChanged};
+use estelle_proto::events::{PermissionAsked, StateChanged, TextDelta};
 use estelle_proto::history::{HistoryRequest, HistoryResult};
 use estelle_proto::workspaces::{PylonInfo, WorkspaceCreate, WorkspaceDelete, WorkspaceList};
+use estelle_proto::writing::{BlockKind, OpenBlock};
 use estelle_proto::{
     Broadcast, ClaudeEvent, ClientMessageId, ConnectedDevice, ControlAction, ConversationId,
-    ConversationStatus, DeviceId, DeviceType, Envelope, Epoch, ErrorCode, HistoryMessage, IsoTime,
-    Json, Message as _, Name, PathText, PermissionDecision, Prompt, PylonToApp, Reply as _,
-    RequestId, Right, Seq, SkillType, To, ToolUseId, WorkspaceId,
+    ConversationStatus, DeviceId, DeviceType, Envelope, Epoch, ErrorCode, Generation,
+    HistoryMessage, IsoTime, Json, Message as _, Name, PathText, PermissionDecision, Prompt,
+    PylonToApp, Reply as _, RequestId, Right, Seq, SkillType, To, ToolUseId, WorkspaceId,
 };
 use estelle_pylon::desk::{self, DeskConfig, DeskParts};
 use estelle_pylon::link::host::{HostConfig, HostLink};
@@ -338,6 +339,69 @@ async fn viewers_see_everything_and_others_that_there_is_something_new() {
     );
 }
 
+fn piece(at: u64, content: &str) -> TextDelta {
+    TextDelta {
+        generation: Some(Generation(1)),
+        block: Some(1),
+        at: Some(at),
+        ..TextDelta::new(content.to_owned())
+    }
+}
+
+/// Looks at a conversation and gives what is being written in it.
+async fn open_blocks(scene: &mut Scene, at: &(WorkspaceId, ConversationId)) -> Vec<OpenBlock> {
+    scene.view(at).await;
+    let update = scene.until(|told| match event(told) {
+        Some((ClaudeEvent::StateUpdate(update), None)) => Some(update),
+        _ => None,
+    });
+    update.await.open.unwrap()
+}
+
+#[tokio::test]
+async fn whoever_looks_in_the_middle_of_a_text_sees_it_and_its_next_piece_fits() {
+    let mut scene = Scene::open().await;
+    let at = scene.workspace().await;
+    scene.send(&at, "m1").await;
+    let block =
+        |content: &str| OpenBlock::new(BlockKind::Text, Generation(1), 1, content.to_owned());
+    let working = StateChanged::new(ConversationStatus::Working);
+    scene.host.happen(&at.1, working);
+    scene.see(&at, 2).await;
+    scene.view(&at).await;
+    for (place, content) in [(0, "Let "), (4, "me")] {
+        scene.host.pass(&at.1, piece(place, content));
+    }
+    let told = scene.until(|told| event(told).filter(|(event, _)| *event == piece(4, "me").into()));
+    told.await;
+    assert_eq!(open_blocks(&mut scene, &at).await, [block("Let me")]);
+    // A pylon that was not there meanwhile knows it from the host, and goes on from there.
+    let open = vec![block("Let me see")];
+    scene
+        .host
+        .world
+        .lock()
+        .unwrap()
+        .open
+        .insert(at.1.clone(), open);
+    scene.restart().await;
+    scene.clients(&[100, 101]).await;
+    let mut open = open_blocks(&mut scene, &at).await;
+    while open.is_empty() {
+        // The host is not back yet.
+        open = open_blocks(&mut scene, &at).await;
+    }
+    assert_eq!(open, [block("Let me see")]);
+    scene.host.pass(&at.1, piece(10, "."));
+    let told = scene.until(|told| event(told).filter(|(event, _)| *event == piece(10, ".").into()));
+    told.await;
+    assert_eq!(open_blocks(&mut scene, &at).await, [block("Let me see.")]);
+    // What is complete is no longer being written.
+    scene.host.append(&at.1, "Let me see.");
+    scene.see(&at, 3).await;
+    assert_eq!(open_blocks(&mut scene, &at).await, []);
+}
+
 #[tokio::test]
 async fn a_decision_reaches_everybody_whoever_comes_later_and_is_answered_once() {
     let mut scene = Scene::open().await;
@@ -363,6 +427,16 @@ async fn a_decision_reaches_everybody_whoever_comes_later_and_is_answered_once()
         panic!("no page");
     };
     assert_eq!(page.current_status, Some(ConversationStatus::Permission));
+    let to = scene.until(|told| {
+        event(told)
+            .filter(|(event, _)| *event == asked.clone().into())
+            .and(told.to.clone())
+    });
+    assert_eq!(to.await, To::device(DeviceId(101)));
+    // So is somebody who looks at nothing yet: right after the list.
+    let list = WorkspaceList::default();
+    scene.call.deliver_from(101, &[Right::View], list).await;
+    scene.result("workspace_list_result").await;
     let to = scene.until(|told| {
         event(told)
             .filter(|(event, _)| *event == asked.clone().into())

@@ -31,7 +31,11 @@ export const Row = memo(function Row({ row, place, isLoadingOlder }: RowProps) {
     case "open":
       return (
         <Column gap="py-2">
-          <Markdown source={row.open.text} isOpen />
+          {row.open.kind === "thinking" ? (
+            <Thought source={row.open.text} />
+          ) : (
+            <Markdown source={row.open.text} isOpen />
+          )}
         </Column>
       );
     case "outgoing":

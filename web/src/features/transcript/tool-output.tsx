@@ -1,4 +1,4 @@
-/** What a call gave. Live events cut it at a thousand characters; the rest is one tap away. */
+/** What a call gave. Long output comes cut; the rest is one tap away. */
 import { useState } from "react";
 import type { ToolEntry } from "@/model/entries";
 import type { Place } from "@/model/fleet";
@@ -6,8 +6,6 @@ import { toolDetail } from "@/store/acts";
 import { useText } from "@/store/text";
 import { Plain } from "@/ui/plain";
 
-/** Where the machine cuts live output, in characters. */
-const CUT_AT = 1_000;
 /** Terminal colours and cursor moves, which have no meaning here. */
 const ANSI = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\))/g;
 
@@ -25,7 +23,7 @@ export function ToolOutput({ tool, place, isQuiet = false }: ToolOutputProps) {
   const end = tool.end;
   if (!end || (isQuiet && end.success)) return null;
   const shown = whole ?? (end.output || end.error || "");
-  const isCut = whole === null && [...end.output].length >= CUT_AT && tool.toolUseId !== undefined;
+  const isCut = whole === null && end.isCut === true && tool.toolUseId !== undefined;
   const load = async () => {
     if (!tool.toolUseId) return;
     setState("loading");

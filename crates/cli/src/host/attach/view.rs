@@ -75,6 +75,9 @@ impl View {
             | ClaudeEvent::QuestionAsked(_)
             | ClaudeEvent::DecisionAnswered(_)
             | ClaudeEvent::State(_)
+            // Thoughts are for those who want to unfold them.
+            | ClaudeEvent::Thinking(_)
+            | ClaudeEvent::ThinkingComplete(_)
             | ClaudeEvent::Unknown(_) => remark(event),
         }
     }

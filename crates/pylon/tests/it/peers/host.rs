@@ -11,6 +11,7 @@ use estelle_proto::ipc::{
     Hello, HostEvent, PendingPermission, PermissionResponse, RequestResult, SendMessage,
     SessionStatus, Snapshot, StatusResponse, Subscribe, Subscribed,
 };
+use estelle_proto::writing::OpenBlock;
 use estelle_proto::{
     ApiError, ChainHash, ClaudeEvent, ClientMessageId, ConversationId, ConversationStatus,
     DecisionState, Epoch, ErrorCode, HostToPylon, PylonToHost, Reply, RequestId, Retry, Seq,
@@ -31,6 +32,10 @@ pub(crate) fn conversation(name: &str) -> ConversationId {
 pub(crate) struct World {
     pub(crate) epoch: u64,
     pub(crate) logs: BTreeMap<ConversationId, Vec<ClaudeEvent>>,
+    /// What was told to whoever listened, in order.
+    passing: Vec<(ConversationId, ClaudeEvent)>,
+    /// What is being written, as snapshots say it.
+    pub(crate) open: BTreeMap<ConversationId, Vec<OpenBlock>>,
     seen: BTreeSet<ClientMessageId>,
     /// The kinds of all commands that arrived.
     pub(crate) commands: Vec<String>,
@@ -91,6 +96,13 @@ impl FakeHost {
             .or_default()
             .push(event);
         drop(world);
+        self.changed.send_modify(|_| ());
+    }
+
+    /// Tells something to whoever listens now.
+    pub(crate) fn pass(&self, conversation: &ConversationId, event: impl Into<ClaudeEvent>) {
+        let told = (conversation.clone(), event.into());
+        self.world.lock().unwrap().passing.push(told);
         self.changed.send_modify(|_| ());
     }
 
@@ -167,6 +179,8 @@ struct Connection {
     faults: Option<Faults>,
     /// The last number that was sent, for each subscription.
     sent: BTreeMap<ConversationId, u64>,
+    /// How much of what passes was sent, or passed before it was listened to.
+    passed: usize,
 }
 
 impl Connection {
@@ -177,6 +191,7 @@ impl Connection {
         faults: Option<Faults>,
     ) -> Self {
         let (reader, writer) = stream.into_split();
+        let passed = world.lock().unwrap().passing.len();
         Self {
             lines: BufReader::new(reader).lines(),
             writer,
@@ -184,6 +199,7 @@ impl Connection {
             changed,
             faults,
             sent: BTreeMap::new(),
+            passed,
         }
     }
 
@@ -315,7 +331,12 @@ impl Connection {
         self.sent.insert(name.clone(), from);
         self.send_live().await?;
         let seq = Seq(self.sent.get(name).copied().unwrap_or(0));
-        let status = status(name, &self.world.lock().unwrap().logs[name]);
+        let status = {
+            let world = self.world.lock().unwrap();
+            let mut status = status(name, &world.logs[name]);
+            status.open = world.open.get(name).cloned();
+            status
+        };
         self.say(Snapshot::new(
             name.clone(),
             Epoch(epoch),
@@ -343,6 +364,13 @@ impl Connection {
                 message.seq = Some(Seq(seq));
                 message.chain_hash = Some(hash(epoch, &name, seq));
                 self.say_roughly(message).await?;
+            }
+        }
+        let passing = self.world.lock().unwrap().passing.clone();
+        for (name, event) in passing.into_iter().skip(self.passed) {
+            self.passed += 1;
+            if self.sent.contains_key(&name) {
+                self.say(HostEvent::new(name, event)).await?;
             }
         }
         Ok(())
