@@ -5,35 +5,40 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::ipc::{
-    HostToPylon, PylonToHost, SendMessage, ServerShutdown, SessionStatus, Subscribe,
+    Evidence, HostToPylon, ProcessStatus, PylonToHost, ServerShutdown, SessionStatus, Subscribe,
 };
-use estelle_proto::{
-    ApiError, ConversationId, Epoch, ErrorCode, Generation, Key, PermissionMode, Retry, WorkspaceId,
-};
+use estelle_proto::{ApiError, ConversationId, ErrorCode, Key, PermissionMode, Retry, WorkspaceId};
 use estelle_state::idle;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::error::Elapsed;
 
 use crate::conversation::{
-    Actor, Book, Command, Context, HostSettings, LOG, OpenBookError, now, subscribe,
+    Actor, Book, Command, Context, HostSettings, LOG, OpenBookError, await_first_message,
+    disk_trouble, now, private_folder, subscribe, unknown,
 };
 use crate::data::DataFolder;
 use crate::ipc::{Desk, Done, Refusal};
-use crate::launch::{FolderTrust, Hooks, LaunchWish};
 use crate::mailbox::{Enlisted, Letter, Mailbox};
 use crate::run::{RunWatch, read_record, write_record};
 use crate::trust::TrustStore;
 
 /// Commands that may wait for one conversation.
 const QUEUE: usize = 64;
+
+/// How long a conversation may take to say how it is.
+const ANSWER: Duration = Duration::from_secs(3);
+
+/// How often a message looks for its conversation while that one ends and begins again.
+const ATTEMPTS: usize = 100;
 
 /// Why a host cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -55,8 +60,6 @@ pub struct Host {
     actors: Actors,
     /// Conversations whose log cannot be read, with the reason.
     unreadable: Arc<HashMap<ConversationId, String>>,
-    /// Held while a conversation is begun.
-    beginning: Arc<tokio::sync::Mutex<()>>,
     /// Held for as long as the host is.
     _folder: Arc<DataFolder>,
 }
@@ -93,7 +96,6 @@ impl Host {
             unreadable: Arc::default(),
             context: Arc::new(Context::new(settings, RunWatch::new()?, trust, mode)),
             actors: Actors::default(),
-            beginning: Arc::default(),
             _folder: folder,
         };
         host.unreadable = Arc::new(host.open_conversations()?);
@@ -127,12 +129,25 @@ impl Host {
 
     fn start_actor(&self, id: ConversationId, book: Book) {
         let (commands, inbox) = mpsc::channel(QUEUE);
-        let folder = self.context.conversation_folder(id.as_str());
-        let actor = Actor::new(Arc::clone(&self.context), folder, book, inbox);
         self.lock().insert(id.clone(), commands);
+        self.keep(id, inbox, Some(book));
+    }
+
+    /// The task of a conversation, which begins with its first message if there is no book of it.
+    fn keep(&self, id: ConversationId, mut inbox: mpsc::Receiver<Command>, book: Option<Book>) {
         let actors = Arc::downgrade(&self.actors);
+        let context = Arc::clone(&self.context);
         self.context.tracker.spawn(async move {
-            actor.run().await;
+            let folder = context.conversation_folder(id.as_str());
+            let begun = match book {
+                Some(book) => Some((book, None)),
+                None => await_first_message(&context, &id, &mut inbox)
+                    .await
+                    .map(|(book, first)| (book, Some(first))),
+            };
+            if let Some((book, first)) = begun {
+                Actor::new(context, folder, book, inbox).run(first).await;
+            }
             if let Some(actors) = actors.upgrade() {
                 actors
                     .lock()
@@ -181,59 +196,85 @@ impl Host {
 /// Commands.
 impl Host {
     fn actor(&self, id: &ConversationId) -> Result<mpsc::Sender<Command>, ApiError> {
-        if let Some(reason) = self.unreadable.get(id) {
-            return Err(ApiError::new(
-                ErrorCode::Internal,
-                reason.clone(),
-                Retry::Never,
-            ));
+        if let Some(error) = self.unreadable(id) {
+            return Err(error);
         }
         self.lock().get(id).cloned().ok_or_else(|| unknown(id))
     }
 
-    fn all(&self) -> Vec<mpsc::Sender<Command>> {
-        self.lock().values().cloned().collect()
+    fn unreadable(&self, id: &ConversationId) -> Option<ApiError> {
+        let reason = self.unreadable.get(id)?;
+        Some(ApiError::new(
+            ErrorCode::Internal,
+            reason.clone(),
+            Retry::Never,
+        ))
     }
 
-    /// The conversation of a message, which may be its first.
-    async fn actor_for(&self, command: &SendMessage) -> Result<mpsc::Sender<Command>, ApiError> {
-        let id = &command.session_id;
-        match self.actor(id) {
-            Err(error) if error.code == ErrorCode::UnknownConversation => {}
-            found => return found,
-        }
-        // Nothing is made for a message that cannot be worked on.
-        self.context.preflight(&first_wish(command)).await?;
-        let _one_at_a_time = self.beginning.lock().await;
-        // Somebody may have been faster meanwhile; beginning again would put a new log in the place of his.
-        if let Ok(actor) = self.actor(id) {
-            return Ok(actor);
-        }
-        let folder = self.context.conversation_folder(id.as_str());
-        let made = private_folder(&folder)
-            .and_then(|()| Book::begin(&folder, now(), id.clone(), Epoch(1), Generation(0)));
-        let book = made.map_err(|error| {
-            let message = format!("failed to begin the log of the conversation: {error}");
-            ApiError::new(ErrorCode::DiskFull, message, Retry::Later)
-        })?;
-        self.start_actor(id.clone(), book);
-        self.actor(id)
+    fn all(&self) -> Vec<(ConversationId, mpsc::Sender<Command>)> {
+        let actors = self.lock();
+        let all = actors.iter();
+        all.map(|(id, actor)| (id.clone(), actor.clone())).collect()
     }
 
+    /// Gives a command its place among the others of its conversation. A message may begin one.
     async fn enqueue(
         &self,
-        actor: mpsc::Sender<Command>,
-        command: PylonToHost,
+        id: ConversationId,
+        mut command: PylonToHost,
     ) -> BoxFuture<'static, Result<Done, Refusal>> {
-        let (reply, answer) = oneshot::channel();
-        if actor
-            .send(Command::Submit(Box::new(command), reply))
-            .await
-            .is_err()
-        {
-            return ready(Err(gone().into()));
+        for _ in 0..ATTEMPTS {
+            let (reply, answer) = oneshot::channel();
+            let submitted = Command::Submit(Box::new(command), reply);
+            let (actor, submitted) = match self.place_of(&id, submitted) {
+                Ok(found) => found,
+                Err(error) => return ready(Err(error.into())),
+            };
+            let Some(submitted) = submitted else {
+                return result_of(&actor, answer);
+            };
+            match actor.send(submitted).await {
+                Err(mpsc::error::SendError(Command::Submit(back, _)))
+                    if matches!(*back, PylonToHost::SendMessage(_)) =>
+                {
+                    // The conversation ended just now; this message is the first of the next one.
+                    command = *back;
+                    tokio::task::yield_now().await;
+                }
+                Err(_) => break,
+                Ok(()) => return result_of(&actor, answer),
+            }
         }
-        async move { answer.await.unwrap_or_else(|_| Err(gone().into())) }.boxed()
+        ready(Err(gone().into()))
+    }
+
+    /// The task of a conversation, and the command if it must still be sent there.
+    fn place_of(
+        &self,
+        id: &ConversationId,
+        command: Command,
+    ) -> Result<(mpsc::Sender<Command>, Option<Command>), ApiError> {
+        if let Some(error) = self.unreadable(id) {
+            return Err(error);
+        }
+        let mut actors = self.lock();
+        if let Some(actor) = actors.get(id) {
+            return Ok((actor.clone(), Some(command)));
+        }
+        if !matches!(&command, Command::Submit(asked, _) if matches!(**asked, PylonToHost::SendMessage(_)))
+        {
+            return Err(unknown(id));
+        }
+        let (actor, inbox) = mpsc::channel(QUEUE);
+        // Nobody can be before it: the queue is not known to anybody yet.
+        let left = actor
+            .try_send(command)
+            .err()
+            .map(mpsc::error::TrySendError::into_inner);
+        actors.insert(id.clone(), actor.clone());
+        drop(actors);
+        self.keep(id.clone(), inbox, None);
+        Ok((actor, left))
     }
 
     /// Commands about the machine as a whole.
@@ -290,7 +331,7 @@ impl Host {
         let notice = Letter::message(&HostToPylon::ServerShutdown(notice));
         self.context.roster.post_to_all(&notice);
         let mut ends = Vec::new();
-        for actor in self.all() {
+        for (_, actor) in self.all() {
             let (reply, end) = oneshot::channel();
             if actor.send(Command::ShutDown(reply)).await.is_ok() {
                 ends.push(end);
@@ -307,47 +348,39 @@ impl Host {
 
 impl Desk for Host {
     async fn submit(&self, command: PylonToHost) -> BoxFuture<'static, Result<Done, Refusal>> {
-        let actor = if let PylonToHost::SendMessage(message) = &command {
-            self.actor_for(message).await
-        } else {
-            match command.key() {
-                Key::Conversation(id) => self.actor(id),
-                Key::Workspace(_) | Key::Machine | Key::None => {
-                    return ready(self.set(command).map_err(Refusal::from));
-                }
+        match command.key() {
+            Key::Conversation(id) => {
+                let id = id.clone();
+                self.enqueue(id, command).await
             }
-        };
-        match actor {
-            Ok(actor) => self.enqueue(actor, command).await,
-            Err(error) => ready(Err(error.into())),
+            Key::Workspace(_) | Key::Machine | Key::None => {
+                ready(self.set(command).map_err(Refusal::from))
+            }
         }
     }
 
     async fn status(&self, which: Option<ConversationId>) -> Result<Vec<SessionStatus>, ApiError> {
-        let actors = match which {
-            Some(id) => vec![self.actor(&id)?],
-            None => self.all(),
-        };
-        let mut all = Vec::with_capacity(actors.len());
-        for actor in actors {
-            let (reply, status) = oneshot::channel();
-            if actor.send(Command::Status(reply)).await.is_ok() {
-                all.extend(status.await.ok());
-            }
+        if let Some(id) = which {
+            let found = status_of(id.clone(), self.actor(&id)?).await;
+            return found.map(|status| vec![status]).ok_or_else(|| unknown(&id));
         }
-        all.sort_by(|one, other| one.session_id.cmp(&other.session_id));
-        Ok(all)
+        let all = self.all().into_iter();
+        let all = all.map(|(id, actor)| status_of(id, actor));
+        let mut all: Vec<_> = futures_util::future::join_all(all).await;
+        all.sort_by(|one, other| {
+            let id =
+                |status: &Option<SessionStatus>| status.as_ref().map(|one| one.session_id.clone());
+            id(one).cmp(&id(other))
+        });
+        Ok(all.into_iter().flatten().collect())
     }
 
     async fn open_decisions(&self) -> Vec<HostToPylon> {
-        let mut all = Vec::new();
-        for actor in self.all() {
-            let (reply, decisions) = oneshot::channel();
-            if actor.send(Command::Decisions(reply)).await.is_ok() {
-                all.extend(decisions.await.unwrap_or_default());
-            }
-        }
-        all
+        let all = self.all().into_iter().map(|(_, actor)| async move {
+            let decisions = ask(&actor, Command::Decisions).await;
+            decisions.ok().flatten().unwrap_or_default()
+        });
+        futures_util::future::join_all(all).await.concat()
     }
 
     async fn subscribe(&self, request: Subscribe, mailbox: Mailbox) -> Result<(), ApiError> {
@@ -367,40 +400,60 @@ impl Desk for Host {
     }
 }
 
+/// Asks a conversation something; nothing if it is gone, an error if it does not answer in time.
+async fn ask<T>(
+    actor: &mpsc::Sender<Command>,
+    question: impl FnOnce(oneshot::Sender<T>) -> Command,
+) -> Result<Option<T>, Elapsed> {
+    let (reply, answer) = oneshot::channel();
+    let asked = async {
+        actor.send(question(reply)).await.ok()?;
+        answer.await.ok()
+    };
+    tokio::time::timeout(ANSWER, asked).await
+}
+
+/// How a conversation is. One that does not answer holds nobody up, and is not left out.
+async fn status_of(id: ConversationId, actor: mpsc::Sender<Command>) -> Option<SessionStatus> {
+    match ask(&actor, Command::Status).await {
+        Ok(status) => status,
+        Err(_) => Some(SessionStatus {
+            process: Some(ProcessStatus::Suspect),
+            evidence: Some(Evidence {
+                why: Some("its task is busy and did not answer in time".to_owned()),
+                ..Evidence::new(false, false, 0, 0)
+            }),
+            ..SessionStatus::new(id, ConversationStatus::Working)
+        }),
+    }
+}
+
 fn ready(outcome: Result<Done, Refusal>) -> BoxFuture<'static, Result<Done, Refusal>> {
     futures_util::future::ready(outcome).boxed()
 }
 
-fn unknown(id: &ConversationId) -> ApiError {
-    let message = format!("there is no conversation {id} on this host");
-    ApiError::new(ErrorCode::UnknownConversation, message, Retry::Never)
+/// The result of a command that has its place.
+fn result_of(
+    actor: &mpsc::Sender<Command>,
+    answer: oneshot::Receiver<Result<Done, Refusal>>,
+) -> BoxFuture<'static, Result<Done, Refusal>> {
+    // Whoever waits for a result does not keep the task alive.
+    let actor = actor.downgrade();
+    async move {
+        let lost = |_| {
+            // A task that lives and does not answer could not write it down.
+            let is_there = actor.upgrade().is_some_and(|actor| !actor.is_closed());
+            let error = if is_there { disk_trouble() } else { gone() };
+            Err(error.into())
+        };
+        answer.await.unwrap_or_else(lost)
+    }
+    .boxed()
 }
 
 fn gone() -> ApiError {
     let message = "the conversation was deleted or the host goes down".to_owned();
     ApiError::new(ErrorCode::UnknownConversation, message, Retry::Later)
-}
-
-fn first_wish(command: &SendMessage) -> LaunchWish {
-    let payload = &command.payload;
-    LaunchWish {
-        conversation: command.session_id.clone(),
-        generation: Generation(1),
-        run_folder: PathBuf::from("/"),
-        working_dir: payload.working_dir.as_str().into(),
-        resume: payload.claude_session_id.clone(),
-        mode: payload
-            .permission_mode
-            .clone()
-            .unwrap_or(PermissionMode::Default),
-        model: payload.model.clone(),
-        append_system_prompt: payload.append_system_prompt.clone(),
-        mcp_config: payload.mcp_config.clone(),
-        tool_server: None,
-        trust: FolderTrust::Withheld,
-        hooks: Hooks::None,
-        frozen: None,
-    }
 }
 
 fn open_book(folder: &Path) -> Result<Book, OpenBookError> {
@@ -420,11 +473,4 @@ fn load_default_mode(data: &Path) -> PermissionMode {
             PermissionMode::Default
         }
     }
-}
-
-fn private_folder(path: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
 }

@@ -150,9 +150,12 @@ impl Actor {
         Timestamp(i64::try_from(self.since.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Runs until the conversation is deleted or the host lets go of it.
-    pub(crate) async fn run(mut self) {
-        let mut outcome = self.recover().await.map(|()| Flow::On);
+    /// Runs until the conversation is deleted or the host lets go of it. `first` is obeyed before anything else.
+    pub(crate) async fn run(mut self, first: Option<Command>) {
+        let mut outcome = match (self.recover().await, first) {
+            (Ok(()), Some(first)) => self.obey(first).await,
+            (recovered, _) => recovered.map(|()| Flow::On),
+        };
         loop {
             match outcome {
                 Ok(Flow::On) => outcome = self.step().await,
@@ -381,7 +384,7 @@ fn write_line(live: &mut Live, unconfirmed: Unconfirmed<'_>) -> Result<(), Broke
 }
 
 /// The answer to everything while the disk fails.
-pub(super) fn disk_trouble() -> ApiError {
+pub(crate) fn disk_trouble() -> ApiError {
     ApiError::new(
         ErrorCode::DiskFull,
         "the disk of the host's data folder is full or fails; make room, then try again".to_owned(),

@@ -4,10 +4,11 @@
 //! queue, in order; lines of the journal come in as they are written; what is due is derived from the machine after
 //! each of them. `docs/design/host.md` has the picture, `docs/design/durable-runs.md` the crash windows.
 //!
-//! - [`actor`](self): the loop. `requests`: what clients ask. `running`: starting, attaching, ending. `reading`: the journal.
+//! - [`actor`](self): the loop. `birth`: the first message. `requests`: what clients ask. `running`: starting, attaching, ending. `reading`: the journal.
 //!   `judging`: the policy and trust. `report`: status. `subscribing`: replays and listeners.
 
 mod actor;
+mod birth;
 mod book;
 mod calls;
 mod context;
@@ -24,7 +25,8 @@ mod writer;
 pub use book::{Book, OpenBookError, OpenedBook};
 pub use context::HostSettings;
 
-pub(crate) use actor::{Actor, Command, now};
+pub(crate) use actor::{Actor, Command, disk_trouble, now};
+pub(crate) use birth::{await_first_message, private_folder, unknown};
 pub(crate) use book::LOG;
 pub(crate) use context::Context;
 pub(crate) use subscribing::subscribe;

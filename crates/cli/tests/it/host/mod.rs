@@ -3,6 +3,7 @@
 mod lifecycle;
 mod messages;
 mod permissions;
+mod races;
 pub(crate) mod stage;
 
 use estelle_proto::conversations::ConversationStatus;

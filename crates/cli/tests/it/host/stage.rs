@@ -36,7 +36,7 @@ pub(crate) enum Agent {
 /// A place with a data folder, a home and a folder to work in.
 pub(crate) struct Stage {
     pub(crate) place: TempDir,
-    program: PathBuf,
+    pub(crate) program: PathBuf,
     environment: BTreeMap<std::ffi::OsString, std::ffi::OsString>,
     pub(crate) grace: Duration,
     _api: Option<FakeApi>,
