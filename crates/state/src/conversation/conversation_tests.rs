@@ -547,3 +547,24 @@ fn an_unknown_decision_has_no_answer() {
     let id = ToolUseId::parse("t9").expect("an id");
     assert_eq!(stage.live.find_decision(&id), Err(RefuseAnswer::Unknown));
 }
+
+#[test]
+fn a_message_that_the_cli_took_and_will_not_answer_can_be_given_up() {
+    let mut stage = Stage::new();
+    for deed in ["send m1", "due", "started", "due"] {
+        stage.deed(deed);
+    }
+    let id = message_of("m1").id;
+    let at = stage.now();
+    stage.live.withdraw(at, vec![id.clone()]);
+    assert_eq!(
+        stage.live.messages().len(),
+        1,
+        "what is on its way may begin"
+    );
+    stage.deed("took m1");
+    let at = stage.now();
+    stage.live.withdraw(at, vec![id]);
+    assert_eq!(stage.live.messages(), []);
+    assert_eq!(stage.live.status(), ConversationStatus::Idle);
+}

@@ -179,11 +179,12 @@ impl Messages {
         self.tracked.iter_mut().find(|one| one.message.id == *id)
     }
 
-    /// Messages that will not be sent: they never left us.
+    /// Messages that will not be answered: they never left us, or the CLI took them and does nothing with them. One that
+    /// is on its way cannot be called back by a word of ours.
     pub(super) fn withdraw(&mut self, ids: &[MessageId]) {
         self.tracked.retain(|one| {
-            let is_here = matches!(one.place, Place::Waiting | Place::Held);
-            !(is_here && ids.contains(&one.message.id))
+            let is_on_its_way = matches!(one.place, Place::Handed(_));
+            is_on_its_way || !ids.contains(&one.message.id)
         });
     }
 
