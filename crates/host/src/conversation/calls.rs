@@ -92,6 +92,9 @@ impl Actor {
             &message,
             &json!({ "content": [{ "type": "text", "text": text }], "isError": is_error }),
         );
+        if !lines::fits(&lines::tool_result(&id, &Json::of(&answer)?)?) {
+            return Ok(Err(super::requests::too_long().into()));
+        }
         self.finish_call(id, &answer).await?;
         Ok(Ok(Done::default()))
     }

@@ -18,6 +18,10 @@ use crate::trust::{self, FolderContents};
 /// The name under which trust is asked for.
 pub(super) const TRUST: &str = "TrustFolder";
 
+/// What the agent hears when an allow, which repeats the whole input, does not fit the pipe.
+const TOO_LARGE: &str =
+    "The input of this call is larger than can be approved; do it in smaller pieces";
+
 impl Actor {
     /// Decides about a request that nobody has judged.
     pub(super) async fn judge(&mut self, key: &DecisionKey) -> Result<(), Broken> {
@@ -30,7 +34,14 @@ impl Actor {
             Err(reason) => return self.show(key, reason).await,
         };
         let (line, noted) = match &verdict {
-            Verdict::Allow(reason) => (lines::allow(&request)?, note("allow", reason)),
+            Verdict::Allow(reason) => {
+                let line = lines::allow(&request)?;
+                if lines::fits(&line) {
+                    (line, note("allow", reason))
+                } else {
+                    (lines::deny(&request, TOO_LARGE)?, note("deny", &TOO_LARGE))
+                }
+            }
             Verdict::Deny(reason) => {
                 let reason = reason.to_string();
                 (lines::deny(&request, &reason)?, note("deny", &reason))

@@ -347,6 +347,9 @@ impl Actor {
                 return Ok(Err(error.into()));
             }
         };
+        if !lines::fits(&line) {
+            return Ok(Err(too_long().into()));
+        }
         let at = now();
         match self.book.decide().answer(at, key, by, decision, line) {
             Ok(entry) => {
@@ -454,6 +457,13 @@ fn trust_line(request: &Request, decision: &PermissionDecision) -> Result<String
         hash: request.input_hash.clone(),
         allow,
     })?)
+}
+
+/// An answer that no pipe holds would never reach the agent.
+pub(super) fn too_long() -> ApiError {
+    let message =
+        "this does not fit the agent's input, which takes a mebibyte: shorten it, or deny the call";
+    ApiError::new(ErrorCode::TooLarge, message.to_owned(), Retry::Never)
 }
 
 /// Why an answer was not taken, for the one who gave it.

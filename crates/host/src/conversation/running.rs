@@ -324,6 +324,10 @@ impl Actor {
                 let id = id.clone();
                 self.write_by_file(&id)?;
             }
+            // Writing it again would fail again, for ever.
+            (key, WriteError::TooLong { .. }) => {
+                tracing::error!(?key, "a line for the agent is longer than any pipe holds");
+            }
             (key, error) => {
                 tracing::warn!(?key, %error, "a line could not be written to the agent");
                 if let Phase::Live(live) = &mut self.phase {
@@ -419,7 +423,8 @@ impl Actor {
     /// Takes up whatever was left by the host before.
     pub(super) async fn recover(&mut self) -> Result<(), Broken> {
         let Some(run) = self.book.conversation().run() else {
-            return Ok(());
+            // Its end may have been written down when the disk failed: whoever waited for it still does.
+            return self.after_the_end().await;
         };
         let folder = RunFolder::open(self.runs().join(run.generation.0.to_string()));
         // A run that lives has its session, whoever else would like it.

@@ -45,6 +45,11 @@ const DENIED: &str = "User denied";
 /// What stopping says to a request that was open.
 pub const STOPPED: &str = "Stopped";
 
+/// Whether a line goes through the FIFO.
+pub fn fits(line: &str) -> bool {
+    line.len() < crate::run::fifo::LONGEST
+}
+
 /// The line of a user message.
 pub fn message(message: &Message) -> Result<String, serde_json::Error> {
     let mut user = UserMessage::prompt(message.content.as_str());

@@ -6,7 +6,10 @@ use std::time::Duration;
 use estelle_host::Host;
 use estelle_host::ipc::Desk;
 use estelle_proto::ErrorCode;
+use estelle_proto::decisions::PermissionDecision;
+use estelle_proto::ipc::PermissionResponse;
 use estelle_sim::script::Script;
+use serde_json::json;
 
 use super::stage::{Agent, Listener, Stage, conversation, message, submit};
 
@@ -89,4 +92,32 @@ async fn a_refused_first_message_does_not_spoil_the_one_behind_it() {
         ["good", "on"],
         "the log is the one on the disk"
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_no_pipe_holds_is_refused_and_the_question_stays_open() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let file = stage.path("work/a.txt");
+    let script = Script::new()
+        .tool("Write", json!({"file_path": &file, "content": "written"}))
+        .say("done");
+    submit(&host, message(&stage, &id, &script.prompt()))
+        .await
+        .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let asked = listener.asked().await;
+    let answer = |decision, message| PermissionResponse {
+        message,
+        ..PermissionResponse::new(id.clone(), asked.tool_use_id.clone(), decision)
+    };
+    let long = answer(PermissionDecision::Deny, Some("no ".repeat(500_000)));
+    let refused = submit(&host, long).await.unwrap_err();
+    assert_eq!(refused.error.code, ErrorCode::TooLarge);
+    submit(&host, answer(PermissionDecision::Allow, None))
+        .await
+        .unwrap();
+    listener.result().await;
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "written");
 }
