@@ -1,10 +1,10 @@
 //! One conversation: its log, its run and everybody who listens, in the hands of one task.
 //!
-//! The task ([`Actor`]) owns the [`Book`] (machine and log) and the live run, if there is one. Commands come in through a
+//! The task (`Actor`) owns the [`Book`] (machine and log) and the live run, if there is one. Commands come in through a
 //! queue, in order; lines of the journal come in as they are written; what is due is derived from the machine after
 //! each of them. `docs/design/host.md` has the picture, `docs/design/durable-runs.md` the crash windows.
 //!
-//! - [`actor`](self): the loop. `birth`: the first message. `requests`: what clients ask. `running`: starting, attaching, ending. `reading`: the journal.
+//! - `actor`: the loop. `birth`: the first message. `requests`: what clients ask. `running`: starting, attaching, ending. `reading`: the journal.
 //!   `judging`: the policy and trust. `report`: status. `subscribing`: replays and listeners.
 
 mod actor;

@@ -3,7 +3,7 @@
 //! The host makes the group beside its own and writes its path into the run's folder; the CLI enters it before it begins,
 //! so whatever it starts is in it, sessions of their own or not. The shim stays outside and lives to write down the
 //! end. Where there is no writable cgroup2 hierarchy nothing of this happens, silently: the mark in the environment
-//! ([`super::cleanup`]) is the other net.
+//! (`cleanup`) is the other net.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};

@@ -1,8 +1,8 @@
 //! The rig: the real host as a process, a CLI under it, clients that record, and hands that kill.
 //!
 //! Everything lives in one temporary folder: the data folder, a home, the folders the agents work in, the gates that
-//! hold a script back. [`Rig::finish`] gathers what is on the disk and what the clients saw into a
-//! [`History`](crate::history::History). The rig judges nothing.
+//! hold a script back. At the end it gathers what is on the disk and what the clients saw into a history. The rig
+//! judges nothing.
 
 mod agent;
 mod census;

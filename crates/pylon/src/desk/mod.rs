@@ -5,7 +5,7 @@
 //!   host ─── FromHost ──► Actor ─► store.apply ─► clients
 //! ```
 //!
-//! The actor owns who is there and what is under way ([`room`], [`live`]); handlers (`workspaces`, `conversations`,
+//! The actor owns who is there and what is under way (`room`, `live`); handlers (`workspaces`, `conversations`,
 //! `history`, `claude`) own nothing. Nothing the host reports is shown before it is in the store, and nothing a client asks
 //! for is answered before the host or the store has it. With the relay away the desk goes on taking in; with the host
 //! away clients can read, and are told what cannot be done.
