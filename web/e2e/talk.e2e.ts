@@ -56,11 +56,17 @@ describe("talking", () => {
   it("shows what a sub-agent did below its call, and an edit as a difference", async () => {
     const { page } = await stage.visit({ scene: "chat" });
     await page.getByText("Shall I also note it").waitFor();
-    await page.getByRole("log").evaluate((log) => {
-      log.scrollTop = 0;
-    });
-    await page.getByRole("button", { name: /Sub-agent Check the other readers/ }).click();
-    await page.getByText("drains its buffer in a loop").waitFor();
+    const card = page.getByRole("button", { name: /Sub-agent Check the other readers/ });
+    const inside = page.getByText("drains its buffer in a loop");
+    // While the list is laid out it may follow its end once more; whoever reads above scrolls up again.
+    const look = async () => {
+      await page.getByRole("log").evaluate((log) => {
+        log.scrollTop = 0;
+      });
+      if ((await card.getAttribute("aria-expanded")) !== "true") await card.click();
+      return inside.isVisible();
+    };
+    await expect.poll(look, { timeout: 20_000 }).toBe(true);
     await page.getByRole("button", { name: /^Edit .*link\.rs/ }).click();
     await page.getByText("while !self.buffer.has_frame() {").first().waitFor();
     await page.context().close();
