@@ -4,7 +4,9 @@ use estelle_proto::OnBusy;
 use estelle_proto::decisions::PermissionDecision;
 use estelle_proto::events::{ClaudeEvent, ToolComplete};
 use estelle_proto::runs::TaskUpdate;
-use estelle_state::conversation::{Due, Durable, RunExit, Seen, Unconfirmed, Verdict};
+use estelle_state::conversation::{
+    Due, Durable, Place, RunExit, Seen, Tracked, Unconfirmed, Verdict,
+};
 use estelle_state::decisions::DecisionKey;
 
 use super::world::{HOST, World, line, message, now, session};
@@ -164,6 +166,13 @@ fn next_words(world: &World) -> Option<(Vec<Seen>, Vec<Durable>)> {
     let occupied = world.live.occupied();
     if occupied.turn.is_some() {
         return Some((vec![ended], Vec::new()));
+    }
+    let is_taken = |one: &Tracked| matches!(one.place, Place::Taken(_));
+    if world.live.messages().iter().any(is_taken) {
+        let began = Seen::TurnBegan {
+            session: session(1),
+        };
+        return Some((vec![began, ended], Vec::new()));
     }
     let done = TaskUpdate::new("task".to_owned(), "completed".to_owned());
     (occupied.tasks > 0).then(|| (Vec::new(), vec![ClaudeEvent::Task(done).into()]))
