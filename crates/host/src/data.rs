@@ -6,6 +6,7 @@
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -71,6 +72,10 @@ impl DataFolder {
             let pid = holder(&file);
             return Err(TakeError::Held { path, pid });
         };
+        // The file of the lock may have been removed under a host that is at work; that host still answers.
+        if UnixStream::connect(socket(&path)).is_ok() {
+            return Err(TakeError::Held { path, pid: None });
+        }
         fs::write(&file, format!("{}\n", std::process::id())).map_err(failed)?;
         Ok(Self { path, _lock: lock })
     }
@@ -141,6 +146,19 @@ mod tests {
         );
         drop(first);
         DataFolder::take(&path).unwrap();
+    }
+
+    #[test]
+    fn a_host_whose_lock_was_removed_is_still_the_only_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = DataFolder::take(folder.path()).unwrap();
+        let listener = std::os::unix::net::UnixListener::bind(first.socket()).unwrap();
+        fs::remove_file(folder.path().join("host.lock")).unwrap();
+        let error = DataFolder::take(folder.path()).unwrap_err();
+        assert!(matches!(error, TakeError::Held { .. }), "{error}");
+        // The socket of a host that is dead lies there still and refuses.
+        drop(listener);
+        DataFolder::take(folder.path()).unwrap();
     }
 
     #[test]

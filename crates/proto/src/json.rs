@@ -139,6 +139,7 @@ pub struct UnknownObject {
 
 /// The one field that tells the kinds of a union apart.
 #[derive(Deserialize)]
+#[serde(expecting = "an object with a `type`")]
 struct Kind<'a> {
     #[serde(rename = "type", borrow)]
     kind: std::borrow::Cow<'a, str>,

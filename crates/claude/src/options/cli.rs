@@ -188,7 +188,9 @@ impl Search {
         self
     }
 
-    fn named(mut self, path: impl Into<PathBuf>, by: &'static str) -> Self {
+    /// Like [`Search::explicit`], for a program whose users name the file in another way: `by` is what they know, such as
+    /// the flag, and stands in the error.
+    pub fn named(mut self, path: impl Into<PathBuf>, by: &'static str) -> Self {
         self.named = Some((path.into(), by));
         self
     }

@@ -69,7 +69,7 @@ impl Agent {
         };
         let mut search = Search::from_environment();
         if let Some(path) = named {
-            search = search.explicit(path);
+            search = search.named(path, "--claude (or CLAUDE_CODE_PATH)");
         }
         match search.find() {
             Ok(path) => Ok(Self {

@@ -119,7 +119,7 @@ fn settings(data: &Path, section: HostSection) -> anyhow::Result<HostSettings> {
     let program = std::env::current_exe().context("failed to find out where this program is")?;
     let mut search = Search::from_environment();
     if let Some(path) = section.claude {
-        search = search.explicit(path);
+        search = search.named(path, "--claude, CLAUDE_CODE_PATH or the configuration");
     }
     let idle = section.idle_timeout_minutes.to_string();
     Ok(HostSettings {

@@ -14,7 +14,7 @@ use estelle_proto::{
 };
 use tokio::sync::mpsc;
 
-use super::actor::{Command, now};
+use super::actor::{Command, disk_trouble, now};
 use super::book::{Book, LOG};
 use super::context::Context;
 use crate::launch::{FolderTrust, Hooks, LaunchWish};
@@ -66,8 +66,10 @@ async fn begin(
     let begun = private_folder(&folder)
         .and_then(|()| Book::begin(&folder, now(), id.clone(), Epoch(1), Generation(0)));
     begun.map_err(|error| {
-        let message = format!("failed to begin the log of the conversation: {error}");
-        ApiError::new(ErrorCode::DiskFull, message, Retry::Later)
+        // Nobody was promised anything; a folder that holds something is kept.
+        let _ = std::fs::remove_dir(&folder);
+        tracing::error!(conversation = %id, %error, "the log could not be begun");
+        disk_trouble()
     })
 }
 

@@ -122,7 +122,10 @@ impl Actor {
             return "its process is gone and its end is not yet taken in".to_owned();
         }
         if occupied.decisions > 0 {
-            return format!("{} decisions wait for a person", occupied.decisions);
+            return match occupied.decisions {
+                1 => "a decision waits for a person".to_owned(),
+                many => format!("{many} decisions wait for a person"),
+            };
         }
         if occupied.turn.is_some() {
             let tools: Vec<_> = conversation.tools().values().map(String::as_str).collect();
@@ -132,10 +135,16 @@ impl Actor {
             return format!("a turn is open, with {} at work", tools.join(", "));
         }
         if occupied.messages > 0 {
-            return format!("{} messages wait for the agent", occupied.messages);
+            return match occupied.messages {
+                1 => "a message waits for the agent".to_owned(),
+                many => format!("{many} messages wait for the agent"),
+            };
         }
         if occupied.tasks > 0 {
-            return format!("{} background tasks go on", occupied.tasks);
+            return match occupied.tasks {
+                1 => "a background task goes on".to_owned(),
+                many => format!("{many} background tasks go on"),
+            };
         }
         match (&self.phase, conversation.ended()) {
             (Phase::Live(_), _) => "its process waits for a message".to_owned(),

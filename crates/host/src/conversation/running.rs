@@ -433,6 +433,7 @@ impl Actor {
         let record = folder.load_run()?;
         self.stopping.go_on(self.book.conversation());
         match record {
+            Some(_) if self.is_cut_off(&folder).await => self.end(RunExit::Unknown).await?,
             Some(record) => {
                 let started = self
                     .book
@@ -454,6 +455,20 @@ impl Actor {
             None => self.recover_start(folder).await?,
         }
         Ok(())
+    }
+
+    /// Ends a run whose FIFO or journal was taken away while no host was there: it would hear nothing, or not be heard.
+    /// True if there is nothing left to read either.
+    async fn is_cut_off(&self, folder: &RunFolder) -> bool {
+        let has_journal = folder.journal().exists();
+        if (!has_journal || !folder.fifo().exists())
+            && let Some(run) = self.book.conversation().run()
+        {
+            let id = self.book.conversation().id();
+            tracing::error!(conversation = %id, "files of a run were removed: it is ended");
+            clean_up(folder, &run_marker(id, run.generation, folder.path())).await;
+        }
+        !has_journal
     }
 
     /// A start that was interrupted: given up for good, unless the shim was faster.

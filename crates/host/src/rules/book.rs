@@ -67,7 +67,9 @@ pub enum SetRuleError {
         path: PathBuf,
     },
     /// It could not be written down; nothing has changed.
-    #[error("failed to write down the permission rules")]
+    #[error(
+        "failed to write down the permission rules; look whether the disk of the data folder is full"
+    )]
     Write(#[from] io::Error),
 }
 

@@ -29,7 +29,15 @@ pub(super) fn check(
     let inspected = match inspect(&path) {
         Ok(inspected) => inspected,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            checked.find(FindingKind::Lost, 1, "the log is not there");
+            if folder.join("runs").exists() {
+                checked.find(FindingKind::Lost, 1, "the log is not there");
+            } else {
+                checked.find(
+                    FindingKind::Unproven,
+                    1,
+                    "there is neither a log nor a run: it was never begun, or everything was removed",
+                );
+            }
             return Ok(Vec::new());
         }
         Err(error) => return Err(failed(&path)(error)),

@@ -183,6 +183,17 @@ fn a_good_conversation_is_proven() {
 }
 
 #[test]
+fn a_folder_without_a_log_is_a_loss_only_if_something_ran() {
+    let place = Place::new();
+    fs::remove_file(place.log_file()).unwrap();
+    assert!(!place.verify().is_sound());
+    fs::remove_dir_all(place.conversation().join("runs")).unwrap();
+    let report = place.verify();
+    assert!(report.is_sound());
+    assert_eq!(report.count(FindingKind::Unproven), 1);
+}
+
+#[test]
 fn a_log_cut_at_any_byte_is_noticed_and_what_is_before_stays_readable() {
     let place = Place::new();
     let whole = fs::read(place.log_file()).unwrap();

@@ -69,7 +69,7 @@ impl fmt::Display for Mode {
 
 /// A word that is no mode.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("read permission mode `{0}`; use default, acceptEdits, bypassPermissions or plan")]
+#[error("`{0}` is no permission mode; use default, acceptEdits, bypassPermissions or plan")]
 pub struct ParseModeError(String);
 
 impl FromStr for Mode {

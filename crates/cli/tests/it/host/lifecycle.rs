@@ -286,6 +286,29 @@ async fn a_deleted_conversation_leaves_nothing() {
     assert_eq!(refused.error.code, ErrorCode::UnknownConversation);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_files_were_removed_is_ended_and_the_conversation_goes_on() {
+    for file in ["out.jsonl", "in.fifo"] {
+        let stage = Stage::new(&Agent::Simulator).await;
+        let (host, listener) = opened(&stage).await;
+        let id = conversation("conv-1");
+        let pid = status(&host, &id).await.evidence.unwrap().pid.unwrap();
+        drop((host, listener));
+        std::fs::remove_file(stage.path("data/conversations/conv-1/runs/1").join(file)).unwrap();
+        let host = stage.reopen().await;
+        let mut listener = Listener::new(&host, &id).await;
+        listener
+            .until(|event| matches!(event, ClaudeEvent::Error(_)))
+            .await;
+        assert!(
+            estelle_host::run::shim::start_ticks(pid).is_err(),
+            "nobody can hear it, so it is ended ({file})"
+        );
+        said(&stage, &host, &mut listener, "back again").await;
+        listener.assert_dense();
+    }
+}
+
 #[tokio::test]
 async fn an_idle_process_is_stopped_after_a_warning() {
     let stage = Stage::new(&Agent::Simulator).await;
