@@ -4,6 +4,7 @@
 //! what a subcommand returns becomes the exit code, and an error is printed with its causes.
 
 mod chat;
+mod client;
 mod config;
 mod data;
 mod host;
@@ -25,7 +26,7 @@ use clap::{Parser, Subcommand};
 
 /// Run Claude Code on your own machines and drive it from anywhere.
 #[derive(Debug, Parser)]
-#[command(name = "estelle", version, propagate_version = true)]
+#[command(name = "estelle", version, propagate_version = true, after_help = client::EXIT_CODES)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -34,7 +35,9 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Up(up::UpArgs),
-    Chat(chat::ChatArgs),
+    #[command(flatten)]
+    Client(client::ClientCommand),
+    Chat(Box<chat::ChatArgs>),
     Config(config::ConfigCommandArgs),
     Devices(machine::DevicesArgs),
     Host(Box<host::HostArgs>),
@@ -52,7 +55,11 @@ enum Command {
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Up(args) => up::run(&args),
-        Command::Chat(args) => chat::run(args),
+        Command::Client(command) => client::run(command),
+        Command::Chat(args) => match &args.conversation {
+            Some(conversation) => client::talk(&args.client, conversation),
+            None => chat::run(*args),
+        },
         Command::Config(args) => config::run(&args),
         Command::Devices(args) => machine::devices(&args),
         Command::Host(args) => host::run(*args),
@@ -66,6 +73,6 @@ fn main() -> ExitCode {
     };
     outcome.unwrap_or_else(|error| {
         anstream::eprintln!("{error:#}");
-        ExitCode::FAILURE
+        ExitCode::from(client::exit_code(&error))
     })
 }

@@ -21,6 +21,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::client::check_secrecy;
 use crate::config::{Config, ConfigArgs, PylonSection};
 use crate::data::DataArgs;
 use crate::machine::{Door, is_for_the_machine};
@@ -54,6 +55,7 @@ pub(crate) fn run(args: PylonArgs) -> anyhow::Result<ExitCode> {
     let url = args.relay.or_else(|| config.pylon.relay.clone());
     let url =
         url.context("set `pylon.relay` in the configuration, or name a relay with --relay")?;
+    check_secrecy(&url, &config)?;
     let token = read_token(&token_file(&config.pylon, &data))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -172,14 +174,15 @@ async fn sort(mut all: mpsc::Receiver<FromRelay>, to_desk: mpsc::Sender<FromRela
     }
 }
 
-fn authorities(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'static>>> {
+/// The certificates of files.
+pub(crate) fn authorities(files: &[PathBuf]) -> anyhow::Result<Vec<CertificateDer<'static>>> {
     let mut all = Vec::new();
     for file in files {
         let read =
             CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
         let read = read.map_err(|error| anyhow::anyhow!("{error}"));
-        let read = read
-            .with_context(|| format!("`pylon.authorities`: failed to read {}", file.display()))?;
+        let read =
+            read.with_context(|| format!("failed to read the certificates in {}", file.display()))?;
         all.extend(read);
     }
     Ok(all)

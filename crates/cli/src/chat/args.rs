@@ -14,6 +14,13 @@ use clap::Args;
 #[derive(Debug, Clone, Args)]
 #[command(after_long_help = AFTER_HELP)]
 pub(crate) struct ChatArgs {
+    /// A conversation of `estelle ls` to talk to over the relay, instead of a new one in this terminal
+    #[arg(conflicts_with_all = ["resume", "continue_", "print", "model", "permission_mode", "cwd", "claude", "simulate"])]
+    pub(crate) conversation: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) client: crate::client::ClientArgs,
+
     /// Take up the conversation with this id
     #[arg(long, value_name = "ID", conflicts_with = "continue_")]
     pub(crate) resume: Option<String>,

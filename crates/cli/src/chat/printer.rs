@@ -64,13 +64,14 @@ impl Printer {
 
     /// How many characters fit on a line.
     pub(crate) fn width() -> usize {
+        Self::columns().unwrap_or(DEFAULT_WIDTH)
+    }
+
+    /// The same if standard output is a terminal; whoever reads a pipe wants all of it.
+    pub(crate) fn columns() -> Option<usize> {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
         let columns = size.map_or(0, |size| usize::from(size.ws_col));
-        if columns == 0 {
-            DEFAULT_WIDTH
-        } else {
-            columns.max(LEAST_WIDTH)
-        }
+        (columns > 0).then(|| columns.max(LEAST_WIDTH))
     }
 
     /// Shows the pieces.

@@ -72,7 +72,10 @@ fn every_refusal_names_the_key_and_where_the_value_stands() {
         ("[host]\ndeny_first = \"perhaps\"", "`true` or `false`"),
         ("log = \"a=b=c\"", "`log` in "),
         ("[host]\nidle = 3", "`host.idle` in "),
-        ("[hots]\nx = 3", "there are log, relay, pylon, host"),
+        (
+            "[hots]\nx = 3",
+            "there are log, allow_plaintext, relay, pylon, host",
+        ),
         ("[host", "is no valid TOML"),
     ];
     for (text, expected) in wrong {

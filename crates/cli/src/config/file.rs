@@ -160,7 +160,7 @@ fn of_text(path: &Path, text: &str) -> anyhow::Result<BTreeMap<String, toml::Val
             |key: &&Key| key.name.split_once('.').map_or("", |(own, _)| own) == section;
         let mut known: Vec<&str> = KEYS.iter().filter(of_section).map(|key| key.name).collect();
         if known.is_empty() {
-            known = vec!["log", "relay", "pylon", "host"];
+            known = vec!["log", "allow_plaintext", "relay", "pylon", "host"];
         }
         let known = known.join(", ");
         bail!(

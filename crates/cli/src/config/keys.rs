@@ -35,6 +35,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             log: "info".to_owned(),
+            allow_plaintext: false,
             relay: RelaySection {
                 listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
                 public_url: None,
@@ -117,6 +118,16 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         show: |config| text(&config.log),
+    },
+    Key {
+        name: "allow_plaintext",
+        variables: &["ESTELLE_ALLOW_PLAINTEXT"],
+        about: "Join relays on other machines with ws://, without encryption. Only where the way itself is safe.",
+        take: |config, given| {
+            config.allow_plaintext = given.switch()?;
+            Ok(())
+        },
+        show: |config| config.allow_plaintext.into(),
     },
     Key {
         name: "relay.listen",

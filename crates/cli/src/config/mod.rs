@@ -38,6 +38,8 @@ impl ConfigArgs {
 pub(crate) struct Config {
     /// What is logged, in the syntax of `tracing`.
     pub(crate) log: String,
+    /// Whether secrets may be sent to other machines without encryption.
+    pub(crate) allow_plaintext: bool,
     pub(crate) relay: RelaySection,
     pub(crate) pylon: PylonSection,
     pub(crate) host: HostSection,

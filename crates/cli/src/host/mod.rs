@@ -3,7 +3,7 @@
 //! Without a subcommand the host runs in the foreground. The subcommands are clients of it: they speak over its socket
 //! like a Pylon does, so a person can look at it and talk to it when nothing else is there.
 
-mod attach;
+pub(crate) mod attach;
 mod door;
 mod run;
 mod status;

@@ -18,6 +18,11 @@ pub(crate) use pair::{Code, PairArgs, offer, run as pair};
 
 use std::path::{Path, PathBuf};
 
+/// Whether `estelle up` runs on a folder.
+pub(crate) async fn is_open(data: &Path) -> bool {
+    tokio::net::UnixStream::connect(socket(data)).await.is_ok()
+}
+
 /// Where the door is.
 fn socket(data: &Path) -> PathBuf {
     data.join("up.sock")

@@ -60,9 +60,15 @@ pub(crate) struct UpArgs {
     /// Where to listen, instead of `relay.listen` of the configuration.
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Let the machines of this network in, a phone for example. What is sent is not encrypted.
+    /// Let the machines of this network in, a phone for example. What is sent is encrypted only with a certificate.
     #[arg(long, conflicts_with = "listen")]
     lan: bool,
+    /// Speak TLS with this certificate chain (PEM), instead of `relay.certificate` of the configuration.
+    #[arg(long, requires = "key", value_name = "FILE")]
+    certificate: Option<PathBuf>,
+    /// The key of the certificate (PEM).
+    #[arg(long, requires = "certificate", value_name = "FILE")]
+    key: Option<PathBuf>,
     /// Print one line of JSON instead of the greeting.
     #[arg(long)]
     json: bool,
@@ -74,6 +80,13 @@ pub(crate) fn run(args: &UpArgs) -> anyhow::Result<ExitCode> {
     if let Some(listen) = args.listen {
         config.relay.listen = listen;
     }
+    if let Some((certificate, key)) = args.certificate.clone().zip(args.key.clone()) {
+        config.relay.certificate = Some(std::path::absolute(certificate)?);
+        config.relay.key = Some(std::path::absolute(key)?);
+    }
+    // The Pylon of this process knows whose certificate it is.
+    let own = config.relay.certificate.clone();
+    config.pylon.authorities.extend(own);
     if args.lan {
         let port = config.relay.listen.port();
         config.relay.listen = SocketAddr::from((Ipv4Addr::UNSPECIFIED, port));
@@ -115,7 +128,13 @@ async fn serve(
     let relay = Relay::bind(relay_config(config.relay.clone())?, registry).await?;
     let address = relay.local_addr();
     let page = shown_url(&config.relay, address);
-    terminal.store(data, own_url(&config.relay, address), page.clone())?;
+    let terminal = Terminal {
+        url: own_url(&config.relay, address),
+        page: page.clone(),
+        authority: config.relay.certificate.clone(),
+        ..terminal
+    };
+    terminal.store(data)?;
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let keeper = HostKeeper::new(data, &agent, config);
     keeper.ensure().await?;

@@ -55,6 +55,9 @@ pub(crate) struct Terminal {
     /// The page of the app.
     #[serde(default)]
     pub(crate) page: String,
+    /// The certificate of the relay, if it has one of its own.
+    #[serde(default)]
+    pub(crate) authority: Option<PathBuf>,
     /// The secret of the device.
     pub(crate) token: String,
 }
@@ -72,8 +75,8 @@ impl Terminal {
     }
 
     /// Writes it, with the address that holds now.
-    pub(super) fn store(self, data: &Path, url: String, page: String) -> anyhow::Result<()> {
-        let text = serde_json::to_string(&Self { url, page, ..self })?;
+    pub(super) fn store(self, data: &Path) -> anyhow::Result<()> {
+        let text = serde_json::to_string(&self)?;
         put(&Self::path(data), &text)
     }
 }
@@ -109,6 +112,7 @@ pub(super) fn of_terminal(
     Ok(Terminal {
         url: String::new(),
         page: String::new(),
+        authority: None,
         token: token.reveal().to_owned(),
     })
 }
@@ -139,10 +143,11 @@ mod tests {
         let mut registry = open();
         let first = of_pylon(&mut registry, &config, data).unwrap();
         let terminal = of_terminal(&mut registry, &config, data).unwrap();
-        terminal
-            .clone()
-            .store(data, "ws://x/ws".to_owned(), "http://x".to_owned())
-            .unwrap();
+        let stored = Terminal {
+            url: "ws://x/ws".to_owned(),
+            ..terminal.clone()
+        };
+        stored.store(data).unwrap();
         drop(registry);
         let mut registry = open();
         let again = of_pylon(&mut registry, &config, data).unwrap();

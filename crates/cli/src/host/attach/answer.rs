@@ -6,8 +6,8 @@
 use estelle_claude::wire::Json;
 use estelle_proto::ipc::{PermissionResponse, QuestionResponse};
 use estelle_proto::{
-    Answer, Choice, ConversationId, DecisionKind, PermissionDecision, PylonToHost, Question,
-    ToolUseId,
+    Answer, Choice, ClaudeEvent, ConversationId, DecisionKind, PermissionDecision, PylonToHost,
+    Question, ToolUseId,
 };
 
 use crate::chat::piece::{Piece, Tone};
@@ -15,14 +15,14 @@ use crate::chat::view::tool;
 
 /// A decision that waits for a person.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Open {
-    pub(super) call: ToolUseId,
-    pub(super) matter: Matter,
+pub(crate) struct Open {
+    pub(crate) call: ToolUseId,
+    pub(crate) matter: Matter,
 }
 
 /// What is to be decided.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Matter {
+pub(crate) enum Matter {
     Permission {
         kind: DecisionKind,
         tool: String,
@@ -37,7 +37,7 @@ pub(super) enum Matter {
 
 /// What came of a line.
 #[derive(Debug, PartialEq)]
-pub(super) enum Understood {
+pub(crate) enum Understood {
     /// Send this.
     Answer(Box<PylonToHost>),
     /// Another question of the same call follows.
@@ -47,14 +47,33 @@ pub(super) enum Understood {
 }
 
 impl Open {
-    pub(super) fn prompt(&self) -> &'static str {
-        match &self.matter {
-            Matter::Permission { .. } => "Allow? y/a/n › ",
-            Matter::Questions { .. } => "Answer › ",
+    /// The decision that an event asks for, if it asks for one.
+    pub(crate) fn of(event: &ClaudeEvent) -> Option<Self> {
+        if let ClaudeEvent::PermissionAsked(asked) = event {
+            return Some(Self {
+                call: asked.tool_use_id.clone(),
+                matter: Matter::Permission {
+                    kind: asked.kind.clone().unwrap_or(DecisionKind::Permission),
+                    tool: asked.tool_name.clone(),
+                    input: asked.tool_input.clone(),
+                    reason: asked.reason.clone(),
+                },
+            });
         }
+        let ClaudeEvent::QuestionAsked(asked) = event else {
+            return None;
+        };
+        Some(Self {
+            call: asked.tool_use_id.clone(),
+            matter: Matter::Questions {
+                questions: asked.questions.clone(),
+                answers: Vec::new(),
+            },
+        })
     }
 
-    pub(super) fn show(&self) -> Vec<Piece> {
+    /// All that is to be decided, for somebody who does not answer here.
+    pub(crate) fn describe(&self) -> Vec<Piece> {
         match &self.matter {
             Matter::Permission {
                 kind,
@@ -62,6 +81,29 @@ impl Open {
                 input,
                 reason,
             } => permission(kind, tool, input, reason.as_deref()),
+            Matter::Questions { questions, .. } => questions.iter().flat_map(question).collect(),
+        }
+    }
+
+    pub(crate) fn prompt(&self) -> &'static str {
+        match &self.matter {
+            Matter::Permission { .. } => "Allow? y/a/n › ",
+            Matter::Questions { .. } => "Answer › ",
+        }
+    }
+
+    pub(crate) fn show(&self) -> Vec<Piece> {
+        match &self.matter {
+            Matter::Permission {
+                kind,
+                tool,
+                input,
+                reason,
+            } => {
+                let mut pieces = permission(kind, tool, input, reason.as_deref());
+                pieces.extend(keys());
+                pieces
+            }
             Matter::Questions { questions, answers } => questions
                 .get(answers.len())
                 .map(question)
@@ -69,7 +111,7 @@ impl Open {
         }
     }
 
-    pub(super) fn understand(&mut self, session: &ConversationId, line: &str) -> Understood {
+    pub(crate) fn understand(&mut self, session: &ConversationId, line: &str) -> Understood {
         let line = line.trim();
         let (session, call) = (session.clone(), self.call.clone());
         match &mut self.matter {
@@ -132,21 +174,25 @@ fn permission(
             .map(|line| line.indented("  │ ")),
     );
     pieces.extend(reason.map(|reason| Piece::line(Tone::Dim, format!("  Why it asks: {reason}"))));
-    for (key, meaning) in [
+    pieces
+}
+
+/// What can be typed.
+fn keys() -> impl Iterator<Item = Piece> {
+    [
         ("  y  ", "yes, this once"),
         (
             "  a  ",
             "yes, and this tool from now on in this conversation",
         ),
         ("  n  ", "no (n and why, for the model to read)"),
-    ] {
-        pieces.push(Piece::spans([(Tone::Strong, key), (Tone::Plain, meaning)]));
-    }
-    pieces
+    ]
+    .into_iter()
+    .map(|(key, meaning)| Piece::spans([(Tone::Strong, key), (Tone::Plain, meaning)]))
 }
 
 /// The lines of a call; at most so many.
-pub(super) fn call(name: &str, input: &estelle_proto::Json, most: usize) -> Vec<Piece> {
+pub(crate) fn call(name: &str, input: &estelle_proto::Json, most: usize) -> Vec<Piece> {
     let input = Json::parse(input.get()).unwrap_or_else(|_| serde_json::Value::Null.into());
     let call = tool::call(name, &input);
     let mut lines = Vec::new();
@@ -204,7 +250,8 @@ fn verdict(line: &str) -> Option<(PermissionDecision, Option<String>)> {
     ))
 }
 
-fn choice(question: &Question, line: &str) -> Option<Choice> {
+/// What a line answers to a question; nothing if that is unclear.
+pub(crate) fn choice(question: &Question, line: &str) -> Option<Choice> {
     if line.is_empty() {
         return None;
     }

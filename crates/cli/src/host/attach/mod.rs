@@ -3,9 +3,9 @@
 //! [`Talk`] decides what follows from what the host says and what is typed, and waits for nothing; this module is the loop
 //! around it. Leaving ends nothing: the conversation goes on without us.
 
-mod answer;
-mod talk;
-mod view;
+pub(crate) mod answer;
+pub(crate) mod talk;
+pub(crate) mod view;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};

@@ -30,16 +30,16 @@ const HELP: [&str; 7] = [
 
 /// Where the conversation works.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
-    pub(super) folder: Option<PathText>,
-    pub(super) workspace: Option<WorkspaceId>,
+pub(crate) struct Place {
+    pub(crate) folder: Option<PathText>,
+    pub(crate) workspace: Option<WorkspaceId>,
     /// The host does not know it yet.
-    pub(super) is_new: bool,
+    pub(crate) is_new: bool,
 }
 
 /// What is to be done.
 #[derive(Debug, PartialEq)]
-pub(super) enum Effect {
+pub(crate) enum Effect {
     Show(Vec<Piece>),
     Send(Box<PylonToHost>),
     Leave,
@@ -47,7 +47,7 @@ pub(super) enum Effect {
 
 /// Who writes the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Writer {
+pub(crate) enum Writer {
     /// A person, who sees what happens and may speak at any time.
     Person,
     /// A pipe, whose next line is meant for when the last one has been worked on.
@@ -56,7 +56,7 @@ pub(super) enum Writer {
 
 /// How much of the history is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Past {
+pub(crate) enum Past {
     End,
     Whole,
 }
@@ -72,7 +72,7 @@ enum History {
 
 /// The conversation, as far as this terminal is concerned.
 #[derive(Debug)]
-pub(super) struct Talk {
+pub(crate) struct Talk {
     id: ConversationId,
     place: Place,
     view: View,
@@ -95,7 +95,7 @@ pub(super) struct Talk {
 }
 
 impl Talk {
-    pub(super) fn new(id: ConversationId, place: Place, past: Past, writer: Writer) -> Self {
+    pub(crate) fn new(id: ConversationId, place: Place, past: Past, writer: Writer) -> Self {
         let history = if place.is_new {
             History::Over
         } else {
@@ -120,7 +120,7 @@ impl Talk {
     }
 
     /// What stands before the line that is typed; nothing while the agent works or nobody types.
-    pub(super) fn prompt(&self) -> Option<&'static str> {
+    pub(crate) fn prompt(&self) -> Option<&'static str> {
         if self.writer == Writer::Pipe {
             return None;
         }
@@ -132,7 +132,7 @@ impl Talk {
     }
 
     /// Lines are not taken before it is clear what they answer.
-    pub(super) fn wants_line(&self) -> bool {
+    pub(crate) fn wants_line(&self) -> bool {
         let is_meant = self.writer == Writer::Person || self.is_quiet() || !self.open.is_empty();
         self.awaited == 0 && matches!(self.history, History::Over) && is_meant
     }
@@ -143,7 +143,7 @@ impl Talk {
     }
 
     /// Ctrl-C: ends the turn, or leaves if there is none.
-    pub(super) fn interrupted(&mut self) -> Vec<Effect> {
+    pub(crate) fn interrupted(&mut self) -> Vec<Effect> {
         if self.is_quiet() {
             return vec![Effect::Leave];
         }
@@ -151,7 +151,7 @@ impl Talk {
     }
 
     /// No more lines will come.
-    pub(super) fn lines_over(&mut self) -> Vec<Effect> {
+    pub(crate) fn lines_over(&mut self) -> Vec<Effect> {
         self.leaves = true;
         self.leave_if_over()
     }
@@ -166,7 +166,7 @@ impl Talk {
     }
 
     /// A line was typed.
-    pub(super) fn typed(&mut self, line: &str) -> Vec<Effect> {
+    pub(crate) fn typed(&mut self, line: &str) -> Vec<Effect> {
         // A terminal shows what is typed; what comes from a pipe would be seen nowhere.
         let echo = Piece::spans([(Tone::Ask, "› "), (Tone::Plain, line)]);
         let mut effects = match self.writer {
@@ -255,7 +255,7 @@ impl Talk {
     }
 
     /// The host said something.
-    pub(super) fn heard(&mut self, message: HostToPylon) -> Vec<Effect> {
+    pub(crate) fn heard(&mut self, message: HostToPylon) -> Vec<Effect> {
         let mut effects = match message {
             HostToPylon::Event(event) if event.session_id == self.id => self.event(&event),
             HostToPylon::Snapshot(snapshot) if snapshot.session_id == self.id => {

@@ -15,7 +15,7 @@ const CALL_LINES: usize = tool::CALL_LINES;
 
 /// What has to be remembered to show the next event.
 #[derive(Debug, Default)]
-pub(super) struct View {
+pub(crate) struct View {
     /// The text that is being written, as far as it was shown.
     streamed: String,
     /// Its length as the host counts it.
@@ -24,7 +24,7 @@ pub(super) struct View {
 
 impl View {
     /// The text that is being written already; what of it was not seen is shown.
-    pub(super) fn caught_up(&mut self, partial: &str) -> Vec<Piece> {
+    pub(crate) fn caught_up(&mut self, partial: &str) -> Vec<Piece> {
         if partial.is_empty() || !self.streamed.is_empty() {
             return Vec::new();
         }
@@ -33,7 +33,7 @@ impl View {
         vec![Piece::flow(partial)]
     }
 
-    pub(super) fn event(&mut self, event: &ClaudeEvent) -> Vec<Piece> {
+    pub(crate) fn event(&mut self, event: &ClaudeEvent) -> Vec<Piece> {
         match event {
             ClaudeEvent::Text(delta) => self.text(delta),
             ClaudeEvent::TextComplete(text) => self.complete(text),
@@ -55,7 +55,13 @@ impl View {
             ClaudeEvent::StateUpdate(update) => {
                 let activity = &update.state;
                 let tool = activity.tool_name.as_ref().map(|tool| format!(" {tool}"));
-                vec![Piece::status(format!("… {}{}", activity.activity, tool.unwrap_or_default()))]
+                let status = format!("… {}{}", activity.activity, tool.unwrap_or_default());
+                // Only somebody who just came is told what is being written already.
+                let is_first = update.open.is_some();
+                let partial = is_first.then(|| self.caught_up(&update.partial_text));
+                let mut pieces = partial.unwrap_or_default();
+                pieces.push(Piece::status(status));
+                pieces
             }
             ClaudeEvent::Result(result) => turn(result),
             ClaudeEvent::Aborted(_) => {

@@ -29,6 +29,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use outlet::{Outlet, SendError};
+pub use tls::connector;
 
 /// Messages that wait for the desk; what is more waits in the socket, and in the end with the relay.
 const INBOX: usize = 256;

@@ -7,7 +7,7 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio_tungstenite::Connector;
 
 /// What a connection is secured with.
-pub(super) fn connector(own: &[CertificateDer<'static>]) -> Result<Connector, rustls::Error> {
+pub fn connector(own: &[CertificateDer<'static>]) -> Result<Connector, rustls::Error> {
     let mut roots = RootCertStore {
         roots: webpki_roots::TLS_SERVER_ROOTS.to_vec(),
     };

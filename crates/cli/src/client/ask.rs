@@ -1,0 +1,71 @@
+//! Which answer belongs to which request.
+
+use estelle_proto::claude::{
+    ClaudeControl, ClaudeControlResult, ClaudeSend, ClaudeSendResult, ClaudeSetModel,
+    ClaudeSetModelResult, ClaudeSetPermissionMode, ClaudeSetPermissionModeResult,
+};
+use estelle_proto::conversations::{
+    ConversationCreate, ConversationCreateResult, ConversationSelect,
+};
+use estelle_proto::decisions::{
+    ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
+};
+use estelle_proto::history::{HistoryRequest, HistoryResult};
+use estelle_proto::lookup::{HistorySearch, HistorySearchResult};
+use estelle_proto::usage::{UsageRequest, UsageResult};
+use estelle_proto::workspaces::{
+    WorkspaceCreate, WorkspaceCreateResult, WorkspaceList, WorkspaceListResult,
+};
+use estelle_proto::{AppToPylon, PylonToApp, Reply, RequestId};
+
+/// A request to a machine, with its answer.
+pub(super) trait Ask: Into<AppToPylon> {
+    type Answer: Reply;
+
+    /// The same request with an id.
+    fn named(self, id: RequestId) -> Self;
+
+    /// Whether a message is the answer to the request of this id.
+    fn is_answered_by(message: &PylonToApp, id: &RequestId) -> bool;
+
+    /// The answer in a message.
+    fn answer(message: PylonToApp) -> Option<Self::Answer>;
+}
+
+macro_rules! asks {
+    ($($request:ident => $answer:ident),+ $(,)?) => {$(
+        impl Ask for $request {
+            type Answer = $answer;
+
+            fn named(mut self, id: RequestId) -> Self {
+                self.request_id = Some(id);
+                self
+            }
+
+            fn is_answered_by(message: &PylonToApp, id: &RequestId) -> bool {
+                matches!(message, PylonToApp::$answer(answer) if answer.request_id.as_ref() == Some(id))
+            }
+
+            fn answer(message: PylonToApp) -> Option<$answer> {
+                let PylonToApp::$answer(answer) = message else { return None };
+                Some(answer)
+            }
+        }
+    )+};
+}
+
+asks! {
+    WorkspaceList => WorkspaceListResult,
+    WorkspaceCreate => WorkspaceCreateResult,
+    ConversationCreate => ConversationCreateResult,
+    ConversationSelect => HistoryResult,
+    HistoryRequest => HistoryResult,
+    HistorySearch => HistorySearchResult,
+    UsageRequest => UsageResult,
+    ClaudeSend => ClaudeSendResult,
+    ClaudePermission => ClaudePermissionResult,
+    ClaudeAnswer => ClaudeAnswerResult,
+    ClaudeControl => ClaudeControlResult,
+    ClaudeSetPermissionMode => ClaudeSetPermissionModeResult,
+    ClaudeSetModel => ClaudeSetModelResult,
+}
