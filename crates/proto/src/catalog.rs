@@ -150,7 +150,7 @@ pub struct Page {
 }
 
 /// Every page, in the order in which one reads them.
-pub const PAGES: [Page; 25] = [
+pub const PAGES: [Page; 26] = [
     page("envelope", include_str!("envelope.rs")),
     page("address", include_str!("address.rs")),
     page("forward", include_str!("forward.rs")),
@@ -164,6 +164,7 @@ pub const PAGES: [Page; 25] = [
     page("claude", include_str!("claude.rs")),
     page("events", include_str!("events.rs")),
     page("writing", include_str!("writing.rs")),
+    page("waiting", include_str!("waiting.rs")),
     page("runs", include_str!("runs.rs")),
     page("decisions", include_str!("decisions.rs")),
     page("usage", include_str!("usage.rs")),

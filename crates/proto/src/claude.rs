@@ -64,6 +64,8 @@ words! {
         NewSession = "new_session",
         /// Start afresh and delete the history.
         Clear = "clear",
+        /// Take a message back that the agent has not been given.
+        CancelMessage = "cancel_message",
     }
 }
 
@@ -139,6 +141,10 @@ request! {
             conversation_id: ConversationId,
             /// What to do.
             action: ControlAction,
+        }
+        optional {
+            /// Which message; only for `cancel_message`.
+            client_message_id: ClientMessageId,
         }
     }
 }

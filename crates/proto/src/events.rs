@@ -8,7 +8,7 @@
 //!                     └── further messages ────┴─► result ─► state idle
 //! ```
 //!
-//! `text`, `thinking`, `stateUpdate` and `idleWarning` are passing: they have no `seq` and are not replayed. All others are durable and
+//! `text`, `thinking`, `stateUpdate`, `waiting` and `idleWarning` are passing: they have no `seq` and are not replayed. All others are durable and
 //! numbered densely per conversation. The number stands beside the event in the message that carries it. `text` deltas
 //! are provisional, `textComplete` replaces them; the same holds for `thinking` and `thinkingComplete`.
 //!
@@ -24,6 +24,7 @@
 use crate::runs::{
     IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, SessionReset, TaskUpdate,
 };
+use crate::waiting::{MessageCancelled, Waiting};
 use crate::writing::{OpenBlock, ThinkingComplete, ThinkingDelta};
 use crate::{
     ClaudeSessionId, ClientMessageId, ConversationStatus, DeviceId, Generation, Json, Question,
@@ -354,6 +355,8 @@ union! {
         Resumed(ProcessResumed) = "process_resumed",
         IdleWarning(IdleWarning) = "idleWarning",
         SessionReset(SessionReset) = "sessionReset",
+        Waiting(Waiting) = "waiting",
+        MessageCancelled(MessageCancelled) = "messageCancelled",
     }
 }
 
@@ -362,7 +365,11 @@ impl ClaudeEvent {
     pub fn is_passing(&self) -> bool {
         matches!(
             self,
-            Self::StateUpdate(_) | Self::Text(_) | Self::Thinking(_) | Self::IdleWarning(_)
+            Self::StateUpdate(_)
+                | Self::Text(_)
+                | Self::Thinking(_)
+                | Self::Waiting(_)
+                | Self::IdleWarning(_)
         )
     }
 }

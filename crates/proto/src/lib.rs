@@ -1,7 +1,7 @@
 //! Every message that crosses one of Estelle's boundaries, once, as plain data.
 //!
 //! - [`envelope`], [`address`], [`forward`], [`inbox`]: how messages travel between devices, and what the relay may see.
-//! - [`auth`], [`pairing`], [`devices`], [`workspaces`], [`conversations`], [`history`], [`lookup`], [`claude`], [`events`], [`writing`], [`runs`], [`decisions`],
+//! - [`auth`], [`pairing`], [`devices`], [`workspaces`], [`conversations`], [`history`], [`lookup`], [`claude`], [`events`], [`writing`], [`waiting`], [`runs`], [`decisions`],
 //!   [`usage`], [`deploy`], [`version`], [`bugs`], [`folders`]: one file per boundary; each begins with the exchange it is for.
 //! - [`directions`]: the tables of messages by direction, with rights and serialization keys.
 //! - [`ipc`]: the lines between Pylon and host.
@@ -41,6 +41,7 @@ pub mod pairing;
 pub mod runs;
 pub mod usage;
 pub mod version;
+pub mod waiting;
 pub mod workspaces;
 pub mod writing;
 

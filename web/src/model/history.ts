@@ -27,6 +27,7 @@ export function openWith(transcript: Transcript, page: HistoryResult, now: numbe
     status,
     activity: status === "idle" ? undefined : transcript.activity,
     workSince: status === "idle" ? undefined : (page.workStartTime ?? transcript.workSince ?? now),
+    waiting: [],
     expectsSnapshot: status !== "idle",
     total: page.totalCount,
     epoch: page.epoch,
@@ -145,6 +146,8 @@ function remarkOf(subtype: string, content: string): { subtype: string; text: st
   switch (subtype) {
     case "divider":
       return { subtype: content.includes("could not be resumed") ? "divider_lost" : "divider", text: "" };
+    case "cancelled":
+      return { subtype, text: "" };
     case "resume":
       return { subtype: "resumed_fresh", text: "" };
     case "damage": {

@@ -48,6 +48,8 @@ export interface Transcript {
   /** Whether older entries exist that were not read. */
   hasMore: boolean;
   total: number;
+  /** Messages that wait until the agent is free, by their id. */
+  waiting: readonly string[];
   /** We came in the middle, and the machine will say what is being written; pieces before that are in it. */
   expectsSnapshot: boolean;
   /** A block of text whose beginning was missed; its complete text repairs it, reading again does not. */
@@ -63,6 +65,7 @@ export const EMPTY: Transcript = {
   tools: [],
   hasMore: false,
   total: 0,
+  waiting: [],
   expectsSnapshot: false,
 };
 
@@ -182,6 +185,14 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
     case "sessionReset": {
       const subtype = event.reason === "resume_failed" ? "divider_lost" : "divider";
       return { ...add(undefined, { ...stamp, kind: "remark", subtype, text: "" }), open: [] };
+    }
+    case "waiting": {
+      const waiting = event.messages.map((one) => one.clientMessageId).filter((id) => id !== undefined);
+      return { ...transcript, waiting };
+    }
+    case "messageCancelled": {
+      const waiting = transcript.waiting.filter((id) => id !== event.clientMessageId);
+      return { ...add(undefined, { ...stamp, kind: "remark", subtype: "cancelled", text: "" }), waiting };
     }
     case "idleWarning":
       return { ...transcript, idleStopAt: stamp.at + event.secondsLeft * 1_000 };

@@ -93,6 +93,15 @@ export function control(place: Place, action: ControlAction): Promise<void> {
   }));
 }
 
+/** Takes a message back that waits until the agent is free. Where that is too late, a notice says so. */
+export function takeBack(place: Place, clientMessageId: string): Promise<void> {
+  const { conversationId, workspaceId } = ids(place);
+  return ask(place.machine.deviceId, (requestId) => ({
+    type: "claude_control",
+    payload: { workspaceId, conversationId, action: "cancel_message", clientMessageId, requestId },
+  }));
+}
+
 export function setMode(place: Place, mode: PermissionMode): Promise<void> {
   const { conversationId } = ids(place);
   return ask(place.machine.deviceId, (requestId) => ({

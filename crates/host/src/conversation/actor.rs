@@ -100,6 +100,8 @@ pub(crate) struct Actor {
     pub(super) has_more: bool,
     /// When messages that nobody took were last written again.
     pub(super) nudged: Instant,
+    /// The messages that wait, as those who look were told.
+    pub(super) told_waiting: Vec<estelle_proto::waiting::WaitingMessage>,
     /// There is no such conversation any more.
     pub(super) is_deleted: bool,
 }
@@ -135,6 +137,7 @@ impl Actor {
             disk_full: false,
             has_more: false,
             nudged: Instant::now(),
+            told_waiting: Vec::new(),
             is_deleted: false,
         }
     }
@@ -288,6 +291,7 @@ impl Actor {
         failpoint::at_record(&entry.record, Step::Kept);
         self.publish(letters);
         self.announce(&entry);
+        self.tell_waiting();
         failpoint::at_record(&entry.record, Step::Published);
         Ok(())
     }
@@ -306,6 +310,7 @@ impl Actor {
         for entry in &entries {
             self.announce(entry);
         }
+        self.tell_waiting();
         failpoint::at_records(&entries, Step::Published);
         Ok(())
     }

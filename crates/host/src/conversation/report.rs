@@ -3,9 +3,10 @@
 use estelle_proto::decisions::DecisionKind;
 use estelle_proto::events::{Activity, ActivityState};
 use estelle_proto::ipc::{
-    Evidence, HostToPylon, PendingPermission, PendingQuestion, PermissionRequest, ProcessStatus,
+    Evidence, HostEvent, HostToPylon, PendingPermission, PendingQuestion, PermissionRequest, ProcessStatus,
     QuestionRequest, SessionStatus, Snapshot,
 };
+use estelle_proto::waiting::{Waiting, WaitingMessage};
 use estelle_proto::writing::OpenBlock;
 use estelle_state::conversation::{Entry, Pending, Record, RunExit};
 use estelle_state::decisions::DecisionKey;
@@ -41,6 +42,7 @@ impl Actor {
             pending_questions: Some(questions),
             partial_text: self.partial_text(),
             open: self.open_blocks(),
+            waiting: Some(self.waiting()),
             activity: self.activity(),
             process: self.process(&evidence),
             evidence: Some(evidence),
@@ -58,6 +60,30 @@ impl Actor {
             Phase::Live(live) => Some(live.partial_text()),
             Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => None,
         }
+    }
+
+    /// Messages that wait until the agent is free.
+    pub(super) fn waiting(&self) -> Vec<WaitingMessage> {
+        let queued = self.book.conversation().queued();
+        queued
+            .map(|message| WaitingMessage {
+                client_message_id: message.client_message_id.clone(),
+                device_id: message.device_id,
+                ..WaitingMessage::new(message.content.clone())
+            })
+            .collect()
+    }
+
+    /// Tells those who look which messages wait, if they are others than before.
+    pub(super) fn tell_waiting(&mut self) {
+        let waiting = self.waiting();
+        if waiting == self.told_waiting {
+            return;
+        }
+        self.told_waiting.clone_from(&waiting);
+        let id = self.book.conversation().id().clone();
+        let event = HostEvent::new(id, Waiting::new(waiting).into());
+        self.publish(vec![Letter::message(&HostToPylon::Event(event))]);
     }
 
     fn open_blocks(&self) -> Option<Vec<OpenBlock>> {

@@ -2,7 +2,7 @@
 
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::ipc::{
-    HostToPylon, MessagePayload, PermissionResponse, PylonToHost, QuestionResponse, SendMessage,
+    CancelMessage, HostToPylon, MessagePayload, PermissionResponse, PylonToHost, QuestionResponse, SendMessage,
     StopSession, Subscribed,
 };
 use estelle_proto::runs::PauseReason;
@@ -77,6 +77,10 @@ impl Actor {
                 let outcome = self.finish(result).await?;
                 let _ = reply.send(outcome);
             }
+            PylonToHost::CancelMessage(command) => {
+                let outcome = self.cancel_message(command).await?;
+                let _ = reply.send(outcome);
+            }
             PylonToHost::Touch(_) => {
                 self.touch();
                 let _ = reply.send(Ok(Done::default()));
@@ -131,6 +135,20 @@ impl Actor {
             seq: Some(accepted.seq),
             ..Done::default()
         }))
+    }
+
+    async fn cancel_message(
+        &mut self,
+        command: CancelMessage,
+    ) -> Result<Result<Done, Refusal>, Broken> {
+        let (id, by) = (command.client_message_id, command.device_id);
+        let Some(entry) = self.book.decide().cancel(now(), &id, by) else {
+            let message = "the message does not wait: the agent has it, or it is done".to_owned();
+            let error = ApiError::new(ErrorCode::Conflict, message, Retry::Never);
+            return Ok(Err(error.into()));
+        };
+        self.record(entry, Sync::Now).await?;
+        Ok(Ok(Done::default()))
     }
 
     /// Whether the reserve is there. A disk that was full is looked at again, for an idle CLI prints nothing that would.

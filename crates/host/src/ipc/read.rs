@@ -131,6 +131,7 @@ impl<D: Desk> Reader<D> {
             | PylonToHost::QuestionResponse(_)
             | PylonToHost::SetPermissionMode(_)
             | PylonToHost::SetModel(_)
+            | PylonToHost::CancelMessage(_)
             | PylonToHost::Touch(_)
             | PylonToHost::GetRules(_)
             | PylonToHost::SetRule(_)

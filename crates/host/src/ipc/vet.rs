@@ -39,6 +39,7 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
         | PylonToHost::GetStatus(_)
         | PylonToHost::PylonReconnected(_)
         | PylonToHost::SetModel(_)
+        | PylonToHost::CancelMessage(_)
         | PylonToHost::Touch(_)
         | PylonToHost::GetRules(_)
         | PylonToHost::RemoveRule(_)

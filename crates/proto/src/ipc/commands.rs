@@ -5,7 +5,7 @@
 
 use super::{GetRules, Hello, RemoveRule, SetRule, ToolResult, ToolServer};
 use crate::{
-    Answer, ChainHash, ClaudeSessionId, ConversationId, DeviceId, Epoch, Json, Key, OnBusy,
+    Answer, ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Json, Key, OnBusy,
     PathText, PermissionDecision, PermissionMode, Prompt, RequestId, Seq, ToolUseId, WorkspaceId,
 };
 
@@ -191,6 +191,22 @@ request! {
 }
 
 request! {
+    /// Takes a message back that the agent has not been given.
+    pub struct CancelMessage {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+            /// Which message.
+            client_message_id: ClientMessageId,
+        }
+        optional {
+            /// Which device wants it.
+            device_id: DeviceId,
+        }
+    }
+}
+
+request! {
     /// A client looked at the conversation: it is not idle.
     pub struct Touch {
         required {
@@ -254,6 +270,7 @@ union! {
         PylonReconnected(PylonReconnected) = "pylon_reconnected",
         SetPermissionMode(SetPermissionMode) = "set_permission_mode",
         SetModel(SetModel) = "set_model",
+        CancelMessage(CancelMessage) = "cancel_message",
         Touch(Touch) = "touch",
         Subscribe(Subscribe) = "subscribe",
         Unsubscribe(Unsubscribe) = "unsubscribe",
@@ -281,6 +298,7 @@ impl PylonToHost {
             Self::PylonReconnected(command) => &mut command.request_id,
             Self::SetPermissionMode(command) => &mut command.request_id,
             Self::SetModel(command) => &mut command.request_id,
+            Self::CancelMessage(command) => &mut command.request_id,
             Self::Touch(command) => &mut command.request_id,
             Self::Subscribe(command) => &mut command.request_id,
             Self::Unsubscribe(command) => &mut command.request_id,
@@ -309,6 +327,7 @@ impl PylonToHost {
             Self::PylonReconnected(command) => &command.request_id,
             Self::SetPermissionMode(command) => &command.request_id,
             Self::SetModel(command) => &command.request_id,
+            Self::CancelMessage(command) => &command.request_id,
             Self::Touch(command) => &command.request_id,
             Self::Subscribe(command) => &command.request_id,
             Self::Unsubscribe(command) => &command.request_id,
@@ -334,6 +353,7 @@ impl PylonToHost {
             Self::PermissionResponse(command) => Key::Conversation(&command.session_id),
             Self::QuestionResponse(command) => Key::Conversation(&command.session_id),
             Self::SetModel(command) => Key::Conversation(&command.session_id),
+            Self::CancelMessage(command) => Key::Conversation(&command.session_id),
             Self::Touch(command) => Key::Conversation(&command.session_id),
             Self::Subscribe(command) => Key::Conversation(&command.session_id),
             Self::Unsubscribe(command) => Key::Conversation(&command.session_id),

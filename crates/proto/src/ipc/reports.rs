@@ -4,6 +4,7 @@
 //! that just came back sees them before anything else.
 
 use super::{Hello, RuleList, ToolCall};
+use crate::waiting::WaitingMessage;
 use crate::writing::OpenBlock;
 use crate::{
     ActivityState, ChainHash, ClaudeEvent, ClaudeSessionId, ConversationId, ConversationStatus,
@@ -197,6 +198,8 @@ data! {
             partial_text: String,
             /// Everything that is being written, by the agent and its sub-agents.
             open: Vec<OpenBlock>,
+            /// Messages that wait until the agent is free, oldest first.
+            waiting: Vec<WaitingMessage>,
             /// What the agent is at.
             activity: ActivityState,
             /// How its process is.

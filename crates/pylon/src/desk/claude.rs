@@ -11,7 +11,7 @@ use estelle_proto::decisions::{
     ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
 };
 use estelle_proto::ipc::{
-    ClearSession, MessagePayload, NewSession, PermissionResponse, QuestionResponse, RequestResult,
+    CancelMessage, ClearSession, MessagePayload, NewSession, PermissionResponse, QuestionResponse, RequestResult,
     SendMessage, SetModel, SetPermissionMode, StopSession,
 };
 use estelle_proto::{
@@ -21,7 +21,7 @@ use estelle_proto::{
 
 use super::context::{Asker, Context};
 use super::conversations::known;
-use super::error::{Told, unknown_word};
+use super::error::{Told, refusal, unknown_word};
 use super::persona;
 use super::workspaces::{end, told};
 use crate::link::host::{HostState, LostHost};
@@ -94,11 +94,11 @@ pub(super) async fn control(cx: &Context, asker: &Asker, request: ClaudeControl)
     let id = request.request_id.clone();
     let (conversation, action) = (request.conversation_id.clone(), request.action.clone());
     let result = ClaudeControlResult::new(cx.device(), conversation, action);
-    let done = try_control(cx, request).await;
+    let done = try_control(cx, asker, request).await;
     asker.answer(told(result, done).in_reply_to(id.as_ref()));
 }
 
-async fn try_control(cx: &Context, request: ClaudeControl) -> Result<(), ApiError> {
+async fn try_control(cx: &Context, asker: &Asker, request: ClaudeControl) -> Result<(), ApiError> {
     let id = request.conversation_id;
     known(cx, &request.workspace_id, &id).await?;
     match request.action {
@@ -117,6 +117,15 @@ async fn try_control(cx: &Context, request: ClaudeControl) -> Result<(), ApiErro
             ask_if_known(cx, ClearSession::new(id)).await?;
             cx.list_changed().await;
             Ok(())
+        }
+        ControlAction::CancelMessage => {
+            let Some(message) = request.client_message_id else {
+                let text = "`cancel_message` needs `clientMessageId`";
+                return Err(refusal(ErrorCode::InvalidMessage, text));
+            };
+            let mut command = CancelMessage::new(id, message);
+            command.device_id = Some(asker.device);
+            ask(cx, command).await?.outcome()
         }
         ControlAction::Unknown(word) => Err(unknown_word("action", &word)),
     }

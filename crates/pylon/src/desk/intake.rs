@@ -201,7 +201,8 @@ impl Actor {
     /// Tells somebody who has the page of a conversation what is under way in it.
     pub(super) async fn show_under_way(&mut self, asker: &Asker, id: &ConversationId) {
         let live = self.room.live(id);
-        let events = live.under_way().into_iter().chain(live.pending()).collect();
+        let standing = live.under_way().into_iter().chain(live.waiting());
+        let events = standing.chain(live.pending()).collect();
         self.repeat(asker, id, events).await;
     }
 

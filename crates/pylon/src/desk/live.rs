@@ -7,6 +7,7 @@ use estelle_proto::events::{
     Activity, ActivityState, PermissionAsked, QuestionAsked, StateChanged, StateUpdate,
 };
 use estelle_proto::ipc::{PermissionRequest, QuestionRequest, SessionStatus};
+use estelle_proto::waiting::{Waiting, WaitingMessage};
 use estelle_proto::writing::BlockKind;
 use estelle_proto::{ClaudeEvent, ConversationStatus, Timestamp, ToolUseId};
 
@@ -24,6 +25,8 @@ pub(super) struct Live {
     /// What the agent is at, while a turn is under way.
     activity: Option<ActivityState>,
     writing: Writing,
+    /// Messages that wait until the agent is free.
+    waiting: Vec<WaitingMessage>,
 }
 
 impl Live {
@@ -49,6 +52,7 @@ impl Live {
             ClaudeEvent::DecisionAnswered(answered) => {
                 self.decisions.retain(|(id, _)| *id != answered.tool_use_id);
             }
+            ClaudeEvent::Waiting(waiting) => self.waiting.clone_from(&waiting.messages),
             _ => self.write(event),
         }
     }
@@ -123,6 +127,7 @@ impl Live {
         self.activity.clone_from(&status.activity);
         self.writing
             .replace(status.open.clone().unwrap_or_default());
+        self.waiting = status.waiting.clone().unwrap_or_default();
     }
 
     /// What somebody who begins to look has to be told of the turn under way.
@@ -137,6 +142,12 @@ impl Live {
             ..StateUpdate::new(activity, self.writing.text())
         };
         Some(update.into())
+    }
+
+    /// The messages that wait, if there are some.
+    pub(super) fn waiting(&self) -> Option<ClaudeEvent> {
+        let is_any = !self.waiting.is_empty();
+        is_any.then(|| Waiting::new(self.waiting.clone()).into())
     }
 
     /// The host repeats an open permission. Gives it as an event if it was not known.

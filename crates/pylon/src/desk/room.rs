@@ -30,6 +30,7 @@ impl Audience {
             | ClaudeEvent::Result(_)
             | ClaudeEvent::Error(_)
             | ClaudeEvent::Aborted(_)
+            | ClaudeEvent::MessageCancelled(_)
             | ClaudeEvent::Paused(_)
             | ClaudeEvent::Resumed(_) => Self::Everybody,
             ClaudeEvent::Init(_)
@@ -37,6 +38,7 @@ impl Audience {
             | ClaudeEvent::Text(_)
             | ClaudeEvent::TextComplete(_)
             | ClaudeEvent::Thinking(_)
+            | ClaudeEvent::Waiting(_)
             | ClaudeEvent::ThinkingComplete(_)
             | ClaudeEvent::ToolInfo(_)
             | ClaudeEvent::ToolComplete(_)

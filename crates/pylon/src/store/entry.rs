@@ -128,6 +128,9 @@ pub(super) fn entry(
         ClaudeEvent::Aborted(aborted) => Some(place.aborted(&aborted.reason)),
         ClaudeEvent::SessionReset(reset) => Some(place.reset(&reset.reason)),
         ClaudeEvent::Task(task) => place.task(task),
+        ClaudeEvent::MessageCancelled(_) => {
+            Some(place.remark("cancelled", "a message was taken back".to_owned()))
+        }
         ClaudeEvent::JournalDamage(damage) => Some(place.damage(damage)),
         ClaudeEvent::Resumed(resumed) if !resumed.resumed_with_history => {
             Some(place.remark("resume", "resumed without what was said before".to_owned()))
@@ -139,6 +142,7 @@ pub(super) fn entry(
         | ClaudeEvent::StateUpdate(_)
         | ClaudeEvent::Text(_)
         | ClaudeEvent::Thinking(_)
+        | ClaudeEvent::Waiting(_)
         | ClaudeEvent::IdleWarning(_)
         | ClaudeEvent::Unknown(_) => None,
     }

@@ -6,10 +6,11 @@ use estelle_proto::events::{
     UserMessage,
 };
 use estelle_proto::runs::SessionReset;
-use estelle_proto::{DeviceId, Epoch, Seq, Timestamp, ToolUseId};
+use estelle_proto::waiting::MessageCancelled;
+use estelle_proto::{ClientMessageId, DeviceId, Epoch, OnBusy, Seq, Timestamp, ToolUseId};
 
 use super::fold::HOST;
-use super::messages::Place;
+use super::messages::{Place, Tracked};
 use super::record::{
     Change, Control, Durable, Entry, Message, MessageId, Record, Request, StopReason, Verdict,
 };
@@ -83,6 +84,37 @@ impl Conversation {
     /// Messages that will not be answered.
     pub fn withdraw(&mut self, at: Timestamp, messages: Vec<MessageId>) -> Entry {
         self.commit(at, Record::Withdrawn { messages }, Vec::new())
+    }
+
+    /// A person takes a message back. Nothing if it is not with us any more, or never was.
+    pub fn cancel(
+        &mut self,
+        at: Timestamp,
+        id: &ClientMessageId,
+        by: Option<DeviceId>,
+    ) -> Option<Entry> {
+        let is_it = |one: &&Tracked| one.message.client_message_id.as_ref() == Some(id);
+        let found = self.messages.tracked().iter().find(is_it)?;
+        let is_here = matches!(found.place, Place::Waiting | Place::Held);
+        let messages = vec![found.message.id.clone()];
+        let event = ClaudeEvent::MessageCancelled(MessageCancelled {
+            device_id: by,
+            ..MessageCancelled::new(id.clone())
+        });
+        is_here.then(|| self.commit(at, Record::Withdrawn { messages }, vec![event.into()]))
+    }
+
+    /// Messages that wait until the agent is free or somebody asks for more, oldest first.
+    pub fn queued(&self) -> impl Iterator<Item = &Message> {
+        let is_busy = self.turn.is_some() || self.messages.is_any_with_cli();
+        let tracked = self.messages.tracked().iter();
+        tracked
+            .filter(move |one| match one.place {
+                Place::Held => true,
+                Place::Waiting => is_busy && one.message.on_busy == OnBusy::Queue,
+                Place::Handed(_) | Place::Taken(_) => false,
+            })
+            .map(|one| &one.message)
     }
 
     /// Lets messages go that were kept because their process died.

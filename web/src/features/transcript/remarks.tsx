@@ -75,6 +75,8 @@ export function RemarkRow({ entry }: { entry: RemarkEntry }) {
       return <Line icon={<Play size={14} />}>{text.talk.resumed}</Line>;
     case "resumed_fresh":
       return <Line icon={<Scissors size={14} className="text-amber" />}>{text.talk.resumedFresh}</Line>;
+    case "cancelled":
+      return <Line icon={null}>{text.talk.cancelled}</Line>;
     case "paused_idle_timeout":
     case "paused_manual":
     case "paused_server_shutdown":

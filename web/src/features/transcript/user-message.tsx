@@ -3,16 +3,20 @@ import { Check, Clock, TriangleAlert } from "lucide-react";
 import type { UserEntry } from "@/model/entries";
 import type { Place } from "@/model/fleet";
 import type { Outgoing } from "@/model/outbox";
-import { dropMessage, retryMessage } from "@/store/acts";
+import { dropMessage, retryMessage, takeBack } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { useFormats, useText } from "@/store/text";
 import { Plain } from "@/ui/plain";
 
-export function UserMessage({ entry }: { entry: UserEntry; place: Place }) {
+export function UserMessage({ entry, place }: { entry: UserEntry; place: Place }) {
   const text = useText();
   const formats = useFormats();
   const me = useApp((app) => app.world.me?.deviceId);
   const name = useApp((app) => app.world.devices.find((device) => device.deviceId === entry.deviceId)?.name);
+  const id = entry.clientMessageId;
+  const isWaiting = useApp(
+    (app) => id !== undefined && app.world.transcripts[place.conversation.conversationId]?.waiting.includes(id),
+  );
   const isOther = entry.deviceId !== undefined && me !== undefined && entry.deviceId !== me;
   return (
     <article aria-label={text.talk.you} className="flex flex-col items-end">
@@ -22,6 +26,15 @@ export function UserMessage({ entry }: { entry: UserEntry; place: Place }) {
         <time dateTime={new Date(entry.at).toISOString()} title={formats.moment(entry.at)}>
           {formats.clock(entry.at)}
         </time>
+        {isWaiting && id !== undefined && (
+          <span>
+            {" "}
+            · {text.talk.queued}{" "}
+            <button type="button" className="min-h-8 px-1 underline" onClick={() => void takeBack(place, id).catch(() => undefined)}>
+              {text.talk.takeBack}
+            </button>
+          </span>
+        )}
       </p>
     </article>
   );

@@ -83,6 +83,8 @@ impl View {
             | ClaudeEvent::State(_)
             // Thoughts are for those who want to unfold them.
             | ClaudeEvent::Thinking(_)
+            | ClaudeEvent::Waiting(_)
+            | ClaudeEvent::MessageCancelled(_)
             | ClaudeEvent::ThinkingComplete(_)
             | ClaudeEvent::Unknown(_) => remark(event),
         }

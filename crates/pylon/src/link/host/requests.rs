@@ -151,6 +151,7 @@ fn repeat(command: &PylonToHost) -> Repeat {
         | PylonToHost::PylonReconnected(_)
         | PylonToHost::SetPermissionMode(_)
         | PylonToHost::SetModel(_)
+        | PylonToHost::CancelMessage(_)
         | PylonToHost::Touch(_)
         | PylonToHost::GetRules(_)
         | PylonToHost::SetRule(_)
