@@ -21,6 +21,10 @@ conversationId: ConversationId,
  */
 action: ControlAction, 
 /**
+ * Which message; only for `cancel_message`.
+ */
+clientMessageId?: ClientMessageId, 
+/**
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };
@@ -276,7 +280,7 @@ requestId?: RequestId, };
 /**
  * What `claude_control` can do.
  */
-export type ControlAction = "stop" | "new_session" | "clear";
+export type ControlAction = "stop" | "new_session" | "clear" | "cancel_message";
 
 /**
  * What happens to a message that comes while a turn is under way.

@@ -23,5 +23,6 @@ export type * from "./pairing";
 export type * from "./runs";
 export type * from "./usage";
 export type * from "./version";
+export type * from "./waiting";
 export type * from "./workspaces";
 export type * from "./writing";

@@ -8,7 +8,29 @@ import type { ErrorCode, ErrorReport, Retry } from "./error";
 import type { ActivityState, ClaudeEvent } from "./events";
 import type { ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Name, PathText, Prompt, RequestId, RuleText, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
 import type { Json } from "./json";
+import type { WaitingMessage } from "./waiting";
 import type { OpenBlock } from "./writing";
+
+/**
+ * Takes a message back that the agent has not been given.
+ */
+export type CancelMessage = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Which message.
+ */
+clientMessageId: ClientMessageId, 
+/**
+ * Which device wants it.
+ */
+deviceId?: DeviceId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
 
 /**
  * Ends the session and deletes its log.
@@ -412,7 +434,7 @@ requestId?: RequestId, };
 /**
  * What a Pylon says to the host.
  */
-export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "tool_result" } & ToolResult | { "type": "shutdown" } & Shutdown;
+export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "tool_result" } & ToolResult | { "type": "shutdown" } & Shutdown;
 
 /**
  * A person must answer questions.
@@ -631,6 +653,10 @@ partialText?: string,
  * Everything that is being written, by the agent and its sub-agents.
  */
 open?: Array<OpenBlock>, 
+/**
+ * Messages that wait until the agent is free, oldest first.
+ */
+waiting?: Array<WaitingMessage>, 
 /**
  * What the agent is at.
  */

@@ -104,7 +104,7 @@ export const en = {
     notSent: "Not sent",
     sendAgain: "Send again",
     discard: "Discard",
-    queued: "waits for the agent",
+    inLine: "waits for the agent",
     takeBack: "Take back",
     cancelled: "A message was taken back",
     thought: "Thought",

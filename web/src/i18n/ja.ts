@@ -105,7 +105,7 @@ export const ja: Catalogue = {
     notSent: "未送信",
     sendAgain: "再送",
     discard: "破棄",
-    queued: "順番待ち",
+    inLine: "順番待ち",
     takeBack: "取り消す",
     cancelled: "メッセージを取り消しました",
     thought: "思考",

@@ -105,7 +105,7 @@ export const ko: Catalogue = {
     notSent: "보내지 못함",
     sendAgain: "다시 보내기",
     discard: "버리기",
-    queued: "차례를 기다리는 중",
+    inLine: "차례를 기다리는 중",
     takeBack: "취소",
     cancelled: "메시지를 취소했습니다",
     thought: "생각",

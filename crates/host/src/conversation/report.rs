@@ -3,8 +3,8 @@
 use estelle_proto::decisions::DecisionKind;
 use estelle_proto::events::{Activity, ActivityState};
 use estelle_proto::ipc::{
-    Evidence, HostEvent, HostToPylon, PendingPermission, PendingQuestion, PermissionRequest, ProcessStatus,
-    QuestionRequest, SessionStatus, Snapshot,
+    Evidence, HostEvent, HostToPylon, PendingPermission, PendingQuestion, PermissionRequest,
+    ProcessStatus, QuestionRequest, SessionStatus, Snapshot,
 };
 use estelle_proto::waiting::{Waiting, WaitingMessage};
 use estelle_proto::writing::OpenBlock;

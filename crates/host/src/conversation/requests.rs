@@ -2,8 +2,8 @@
 
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::ipc::{
-    CancelMessage, HostToPylon, MessagePayload, PermissionResponse, PylonToHost, QuestionResponse, SendMessage,
-    StopSession, Subscribed,
+    CancelMessage, HostToPylon, MessagePayload, PermissionResponse, PylonToHost, QuestionResponse,
+    SendMessage, StopSession, Subscribed,
 };
 use estelle_proto::runs::PauseReason;
 use estelle_proto::{

@@ -5,8 +5,9 @@
 
 use super::{GetRules, Hello, RemoveRule, SetRule, ToolResult, ToolServer};
 use crate::{
-    Answer, ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Json, Key, OnBusy,
-    PathText, PermissionDecision, PermissionMode, Prompt, RequestId, Seq, ToolUseId, WorkspaceId,
+    Answer, ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Json,
+    Key, OnBusy, PathText, PermissionDecision, PermissionMode, Prompt, RequestId, Seq, ToolUseId,
+    WorkspaceId,
 };
 
 data! {

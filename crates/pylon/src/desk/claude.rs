@@ -11,8 +11,8 @@ use estelle_proto::decisions::{
     ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
 };
 use estelle_proto::ipc::{
-    CancelMessage, ClearSession, MessagePayload, NewSession, PermissionResponse, QuestionResponse, RequestResult,
-    SendMessage, SetModel, SetPermissionMode, StopSession,
+    CancelMessage, ClearSession, MessagePayload, NewSession, PermissionResponse, QuestionResponse,
+    RequestResult, SendMessage, SetModel, SetPermissionMode, StopSession,
 };
 use estelle_proto::{
     ApiError, ClientMessageId, ControlAction, ConversationId, ErrorCode, OnBusy,

@@ -29,8 +29,12 @@ export function UserMessage({ entry, place }: { entry: UserEntry; place: Place }
         {isWaiting && id !== undefined && (
           <span>
             {" "}
-            · {text.talk.queued}{" "}
-            <button type="button" className="min-h-8 px-1 underline" onClick={() => void takeBack(place, id).catch(() => undefined)}>
+            · {text.talk.inLine}{" "}
+            <button
+              type="button"
+              className="min-h-8 px-1 underline"
+              onClick={() => void takeBack(place, id).catch(() => undefined)}
+            >
               {text.talk.takeBack}
             </button>
           </span>
