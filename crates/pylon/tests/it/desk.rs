@@ -211,7 +211,7 @@ impl Scene {
     }
 
     /// Sends a message and waits until everybody was told of it.
-    async fn send(&mut self, at: &(WorkspaceId, ConversationId), id: &str) {
+    pub(crate) async fn send(&mut self, at: &(WorkspaceId, ConversationId), id: &str) {
         self.call.deliver(message(at, id)).await;
         let result = self.result("claude_send_result").await;
         let PylonToApp::ClaudeSendResult(result) = result else {

@@ -16,3 +16,4 @@ mod links;
 mod peers;
 mod store;
 mod survival;
+mod waiting;

@@ -5,7 +5,7 @@
 
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::events::{ClaudeEvent, ErrorEvent, ToolComplete};
-use estelle_proto::{DeviceId, OnBusy};
+use estelle_proto::{ClientMessageId, DeviceId, OnBusy};
 
 use super::*;
 use crate::decisions::RefuseAnswer;
@@ -47,6 +47,10 @@ impl Stage {
             "send" => accept(live, at, name, OnBusy::Inject),
             "queue" => accept(live, at, name, OnBusy::Queue),
             "barge" => accept(live, at, name, OnBusy::Interrupt),
+            "take" => {
+                let by = Some(DeviceId(7));
+                live.cancel(at, &client_id(name), by).into_iter().collect()
+            }
             "resume" => live.want(at).into_iter().collect(),
             "stop" => {
                 live.stop(at, Some(DeviceId(7)), |_| "denied".to_owned())
@@ -180,6 +184,11 @@ impl Stage {
         places.collect::<Vec<_>>().join(", ")
     }
 
+    fn queued(&self) -> Vec<&str> {
+        let queued = self.live.queued();
+        queued.map(|message| message.id.0.as_str()).collect()
+    }
+
     fn due(&self) -> &'static str {
         match self.live.due() {
             None => "nothing",
@@ -198,10 +207,14 @@ fn accept(live: &mut Conversation, at: Timestamp, id: &str, on_busy: OnBusy) -> 
         id: MessageId(id.to_owned()),
         content: format!("text of {id}"),
         on_busy,
-        client_message_id: None,
+        client_message_id: Some(client_id(id)),
         device_id: None,
     };
     live.accept(at, message).expect("it is taken").entries
+}
+
+fn client_id(name: &str) -> ClientMessageId {
+    ClientMessageId::parse(name).expect("an id")
 }
 
 fn request(name: &str) -> Request {
@@ -302,6 +315,56 @@ fn a_queued_message_waits_for_the_turn_to_end() {
     assert_eq!(stage.due(), "nothing");
     check(&mut stage, "ended =>");
     assert_eq!(stage.due(), "hand");
+}
+
+#[test]
+fn a_message_that_waits_can_be_taken_back_and_is_not_answered() {
+    let mut stage = Stage::in_a_turn();
+    check(&mut stage, "queue m1 => userMessage");
+    assert_eq!(stage.queued(), ["m1"]);
+    check(
+        &mut stage,
+        "take m1  => messageCancelled
+         take m1  =>
+         queue m1 =>
+         ended    => idle",
+    );
+    assert_eq!((stage.places().as_str(), stage.due()), ("", "nothing"));
+    assert!(stage.queued().is_empty());
+}
+
+#[test]
+fn a_message_that_the_agent_was_given_cannot_be_taken_back() {
+    let mut stage = Stage::in_a_turn();
+    check(
+        &mut stage,
+        "take m0 =>
+         send m1 => userMessage
+         due     =>
+         take m1 =>
+         take m9 =>",
+    );
+    assert!(stage.queued().is_empty(), "they do not wait for us");
+    let places = stage.places();
+    assert_eq!(places, "m0 Taken(Generation(1)), m1 Handed(Generation(1))");
+}
+
+#[test]
+fn what_a_dead_process_left_waits_and_can_be_taken_back() {
+    let mut stage = Stage::in_a_turn();
+    check(
+        &mut stage,
+        "send m1 => userMessage
+         send m2 => userMessage
+         crash   => claudeAborted, error, idle",
+    );
+    assert_eq!(stage.queued(), ["m1", "m2"]);
+    check(
+        &mut stage,
+        "take m1 => messageCancelled
+         resume  => working",
+    );
+    assert_eq!(stage.places(), "m2 Waiting");
 }
 
 #[test]

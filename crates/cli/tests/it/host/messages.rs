@@ -5,13 +5,15 @@ use estelle_host::mailbox::{Mail, mailbox};
 use estelle_proto::decisions::PermissionDecision;
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{
-    HostToPylon, PermissionResponse, Subscribe, ToolDefinition, ToolResult, ToolServer,
+    CancelMessage, HostToPylon, PermissionResponse, Subscribe, ToolDefinition, ToolResult,
+    ToolServer,
 };
+use estelle_proto::waiting::WaitingMessage;
 use estelle_proto::{ClientMessageId, ErrorCode, Json, Name, OnBusy, PathText};
 use estelle_sim::script::Script;
 use serde_json::json;
 
-use super::stage::{Agent, Listener, Stage, conversation, message, submit};
+use super::stage::{Agent, Listener, Stage, conversation, message, status, submit};
 
 fn gated(text: &str, gate: &str) -> String {
     let script = Script::new().say(text).gated_at(gate, 1);
@@ -47,6 +49,68 @@ pub(super) async fn a_queued_message_waits_for_the_end_of_the_turn(agent: &Agent
     listener.idle().await;
     assert_eq!(listener.texts(), ["one two three four", "queued"]);
     listener.assert_dense();
+}
+
+pub(super) async fn a_queued_message_can_be_taken_back_until_the_agent_has_it(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let named = |name: &str, text: &str| {
+        let mut sent = message(&stage, &id, text);
+        sent.payload.client_message_id = Some(ClientMessageId::parse(name).unwrap());
+        sent.payload.on_busy = Some(OnBusy::Queue);
+        sent
+    };
+    let take_back =
+        |name: &str| CancelMessage::new(id.clone(), ClientMessageId::parse(name).unwrap());
+    let first = named("m-1", &gated("one two three four", "half"));
+    submit(&host, first).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener
+        .until(|event| matches!(event, ClaudeEvent::Text(_)))
+        .await;
+    for name in ["m-2", "m-3"] {
+        let queued = named(name, &Script::new().say(name).prompt());
+        submit(&host, queued).await.unwrap();
+    }
+    listener
+        .until(|event| waiting(event) == Some(vec!["m-2", "m-3"]))
+        .await;
+    let late = submit(&host, take_back("m-1")).await.unwrap_err();
+    assert_eq!(late.error.code, ErrorCode::Conflict);
+    submit(&host, take_back("m-2")).await.unwrap();
+    listener
+        .until(|event| matches!(event, ClaudeEvent::MessageCancelled(_)))
+        .await;
+    listener
+        .until(|event| waiting(event) == Some(vec!["m-3"]))
+        .await;
+    drop(host);
+    drop(listener);
+    let host = stage.reopen().await;
+    let standing = status(&host, &id).await.waiting.unwrap();
+    assert_eq!(names(&standing), ["m-3"], "a new host knows what waits");
+    stage.open_gate("half");
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.result().await;
+    listener.idle().await;
+    assert_eq!(listener.texts(), ["one two three four", "m-3"]);
+    assert_eq!(status(&host, &id).await.waiting.unwrap(), []);
+    listener.assert_dense();
+}
+
+fn names(waiting: &[WaitingMessage]) -> Vec<&str> {
+    let ids = waiting.iter().flat_map(|one| &one.client_message_id);
+    ids.map(ClientMessageId::as_str).collect()
+}
+
+/// Which messages an event says to wait.
+fn waiting(event: &ClaudeEvent) -> Option<Vec<&str>> {
+    let ClaudeEvent::Waiting(waiting) = event else {
+        return None;
+    };
+    Some(names(&waiting.messages))
 }
 
 pub(super) async fn an_interrupting_message_ends_the_turn_first(agent: &Agent) {

@@ -21,7 +21,9 @@ use lifecycle::{
     a_stopped_process_is_resumed_with_its_history, a_sub_agent_may_ask_after_its_turn_has_ended,
 };
 use messages::{
-    a_message_that_is_sent_twice_runs_once, a_queued_message_waits_for_the_end_of_the_turn,
+    a_message_that_is_sent_twice_runs_once,
+    a_queued_message_can_be_taken_back_until_the_agent_has_it,
+    a_queued_message_waits_for_the_end_of_the_turn,
     a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
     an_interrupting_message_ends_the_turn_first,
 };
@@ -300,6 +302,7 @@ on_all_agents!(
     a_killed_agent_is_reported_and_not_restarted,
     a_new_session_forgets_what_was_said,
     a_queued_message_waits_for_the_end_of_the_turn,
+    a_queued_message_can_be_taken_back_until_the_agent_has_it,
     an_interrupting_message_ends_the_turn_first,
     a_message_that_is_sent_twice_runs_once,
     a_tool_of_a_client_is_called_once_over_the_death_of_the_host,

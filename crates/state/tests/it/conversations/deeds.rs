@@ -9,7 +9,8 @@ use proptest::prelude::*;
 
 use super::driving::do_due;
 use super::world::{
-    HOST, World, call_id, key, line, message, message_id, now, request, request_id, session,
+    HOST, World, call_id, client_id, key, line, message, message_id, now, request, request_id,
+    session,
 };
 
 /// Of which generation something is said to be.
@@ -53,6 +54,8 @@ pub(super) enum Deed {
     Due,
     Change(u8),
     Accept(u8, u8, OnBusy),
+    /// Takes a message back.
+    Cancel(u8),
     Release,
     Want,
     Hand(u8),
@@ -173,6 +176,7 @@ fn by_people() -> impl Strategy<Value = Deed> {
     ]);
     prop_oneof![
         8 => (0u8..6, 0u8..2, on_busy).prop_map(|(id, text, on_busy)| Deed::Accept(id, text, on_busy)),
+        2 => (0u8..6).prop_map(Deed::Cancel),
         4 => (whose(), small.clone(), decision).prop_map(|(whose, call, decision)| Deed::Answer(whose, call, decision)),
         1 => small.prop_map(Deed::Change),
         1 => Just(Deed::Release),
@@ -234,6 +238,7 @@ impl World {
             }
             Deed::Change(_)
             | Deed::Accept(..)
+            | Deed::Cancel(_)
             | Deed::Release
             | Deed::Want
             | Deed::Stop
@@ -275,6 +280,10 @@ impl World {
             Deed::Accept(id, text, on_busy) => {
                 let accepted = machine.accept(now(), message(*id, *text, on_busy.clone()));
                 self.write(accepted.into_iter().flat_map(|accepted| accepted.entries));
+            }
+            Deed::Cancel(id) => {
+                let entry = machine.cancel(now(), &client_id(*id), None);
+                self.write(entry);
             }
             Deed::Release => {
                 let entry = machine.release(now());

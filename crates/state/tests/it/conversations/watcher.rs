@@ -7,18 +7,20 @@ use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::decisions::DecisionState;
 use estelle_proto::events::ClaudeEvent;
 use estelle_state::conversation::{
-    Control, Conversation, Entry, MessageId, Place, Record, Tracked,
+    Control, Conversation, Due, Entry, MessageId, Place, Record, Tracked,
 };
 use estelle_state::decisions::{DecisionKey, Fact};
 
 use super::deeds::Deed;
-use super::world::{HOST, World, key};
+use super::world::{HOST, World, key, message_id};
 
 /// What must hold between two moments.
 pub(super) fn check_step(before: &Conversation, world: &World, news: &[Entry], deed: &Deed) {
     let after = &world.live;
     check_messages(before, after, news, deed);
     check_decisions(before, after, news);
+    check_cancelled(before, after, news, deed);
+    check_queued(after);
     if after.is_interrupted() {
         assert!(after.is_turn_open(), "what was broken off is over");
     }
@@ -53,6 +55,35 @@ fn check_messages(before: &Conversation, after: &Conversation, news: &[Entry], d
         if *was == Place::Held && is == Some(Place::Waiting) {
             assert!(deed.is_a_wish_to_go_on(), "nobody asked to go on: {deed:?}");
         }
+    }
+}
+
+/// Whoever takes a message back is told the truth: it is gone and all are told, or it is where it was and nobody is.
+fn check_cancelled(before: &Conversation, after: &Conversation, news: &[Entry], deed: &Deed) {
+    let told = news.iter().flat_map(|entry| &entry.events);
+    let told = told.filter(|one| matches!(one.event, ClaudeEvent::MessageCancelled(_)));
+    let told = told.count();
+    let Deed::Cancel(number) = deed else {
+        return assert_eq!(told, 0, "nobody took anything back");
+    };
+    let id = message_id(*number);
+    let was = place(before, &id);
+    if matches!(was, Some(Place::Waiting | Place::Held)) {
+        assert_eq!((place(after, &id), told), (None, 1));
+    } else {
+        assert_eq!((place(after, &id), news), (was, &[][..]));
+    }
+}
+
+/// What is said to wait is with us, and does wait: it is not the next thing to do.
+fn check_queued(after: &Conversation) {
+    for message in after.queued() {
+        let is_here = matches!(
+            place(after, &message.id),
+            Some(Place::Waiting | Place::Held)
+        );
+        assert!(is_here, "{message:?} is not ours");
+        assert_ne!(after.due(), Some(Due::Hand(message)), "it does not wait");
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use estelle_proto::decisions::DecisionKind;
 use estelle_proto::{
-    ClaudeSessionId, ConversationId, Epoch, Generation, Json, OnBusy, Timestamp, ToolUseId,
+    ClaudeSessionId, ClientMessageId, ConversationId, Epoch, Generation, Json, OnBusy, Timestamp,
+    ToolUseId,
 };
 use estelle_state::conversation::{
     Conversation, Durable, Entry, Message, MessageId, Request, Seen, Stretch, Suspicion,
@@ -87,12 +88,17 @@ pub(super) fn message_id(number: u8) -> MessageId {
     MessageId(format!("message-{number}"))
 }
 
+/// The id that the device of the sender gave it.
+pub(super) fn client_id(number: u8) -> ClientMessageId {
+    ClientMessageId::parse(&format!("client-{number}")).expect("an id")
+}
+
 pub(super) fn message(number: u8, text: u8, on_busy: OnBusy) -> Message {
     Message {
         id: message_id(number),
         content: format!("text {text}"),
         on_busy,
-        client_message_id: None,
+        client_message_id: Some(client_id(number)),
         device_id: None,
     }
 }
