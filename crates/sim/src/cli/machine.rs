@@ -103,6 +103,11 @@ impl Machine {
         self.settle()
     }
 
+    /// The moment of the next step, finer than steps are: stamps are compared with other clocks.
+    pub(crate) fn set_micros(&mut self, now_us: u64) {
+        self.sim.with(|state| state.now_us = now_us);
+    }
+
     /// When the machine wants to be asked again.
     pub(crate) fn wake_at(&self) -> Option<u64> {
         self.sim.with(|state| state.wake)
@@ -215,6 +220,7 @@ fn fresh_state(setup: Setup, disk: Box<dyn Disk>, now: u64) -> State {
         .map(|(name, config)| McpServer::new(name, config.clone()));
     State {
         now,
+        now_us: 0,
         started: now,
         initialized: false,
         initializing: 0,

@@ -5,7 +5,7 @@
 
 use super::cursor::{Cursor, Next, plain_answer};
 use super::json::{Json, obj};
-use super::state::{Abort, Sim};
+use super::state::{Abort, Sim, State};
 use super::tools::Call;
 use super::turn::Turn;
 use crate::script::{Action, Answer, Gate, PLAIN_ANSWER, Step};
@@ -311,7 +311,7 @@ impl Sim {
             if let Some(gate) = stream.gate.filter(|gate| gate.at == index) {
                 self.gate(turn.scope, &gate.name).await?;
             }
-            let now_us = u128::from(self.now()) * 1000;
+            let now_us = self.with(State::now_us);
             let piece = stream.answer.delta(index, now_us);
             text.push_str(&piece);
             self.block_delta(

@@ -149,7 +149,9 @@ async fn serve(setup: Setup) -> anyhow::Result<i32> {
         if let Input::Line(line) = &input {
             hands.saw(line)?;
         }
-        let effects = machine.step(now(), input);
+        let now_us = now_us();
+        machine.set_micros(now_us);
+        let effects = machine.step(now_us / 1000, input);
         if let Some(code) = hands.perform(effects)? {
             return Ok(code);
         }
@@ -158,10 +160,15 @@ async fn serve(setup: Setup) -> anyhow::Result<i32> {
 
 /// Unix milliseconds.
 pub(crate) fn now() -> u64 {
+    now_us() / 1000
+}
+
+/// Unix microseconds.
+fn now_us() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// Reads lines until the end; a last line without its newline counts too.

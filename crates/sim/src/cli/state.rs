@@ -221,6 +221,8 @@ pub(crate) struct State {
     pub(crate) setup: Rc<Setup>,
     /// Unix milliseconds of the current step.
     pub(crate) now: u64,
+    /// The same in microseconds, when somebody says so.
+    pub(crate) now_us: u64,
     /// When the process started.
     pub(crate) started: u64,
     /// Whether `initialize` was asked for.
@@ -336,6 +338,11 @@ impl Sim {
 }
 
 impl State {
+    /// Unix microseconds, for stamps.
+    pub(crate) fn now_us(&mut self) -> u128 {
+        u128::from(self.now_us.max(self.now.saturating_mul(1000)))
+    }
+
     /// Prints a line.
     pub(crate) fn emit(&mut self, line: &Json) {
         self.effects.push(Effect::Line(line.to_string()));
