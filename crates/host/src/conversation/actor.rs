@@ -25,8 +25,11 @@ use crate::log::{AppendError, Sync};
 use crate::mailbox::{Letter, Mailbox};
 use crate::translate::lines;
 
-/// How often a run is looked at without being woken.
+/// How often a run is looked at without being woken, when its end would not wake us.
 const SAFETY_POLL: Duration = Duration::from_secs(1);
+
+/// How often a run is looked at without being woken, when its output and its end would wake us.
+const WATCHED_POLL: Duration = Duration::from_secs(5);
 
 /// How long a conversation whose disk fails waits before it tries again.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
@@ -203,8 +206,9 @@ impl Actor {
     }
 
     fn deadline(&self) -> Instant {
-        let poll = match self.phase {
+        let poll = match &self.phase {
             Phase::Quiet | Phase::Preparing(_) => Duration::from_hours(1),
+            Phase::Live(live) if live.is_watched() => WATCHED_POLL,
             Phase::Spawning(_) | Phase::Live(_) => SAFETY_POLL,
         };
         let poll = Instant::now() + poll;

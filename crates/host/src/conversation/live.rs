@@ -5,6 +5,7 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,6 +17,7 @@ use estelle_proto::runs::JournalDamage;
 use estelle_proto::writing::OpenBlock;
 use estelle_proto::{ConversationId, Generation};
 use estelle_state::conversation::{Conversation, Durable, RunExit, Stretch};
+use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 
 use super::actor::now;
@@ -23,7 +25,7 @@ use super::context::Context;
 use super::writer::{LineKey, Outgoing, Writer};
 use crate::run::journal::JournalReader;
 use crate::run::space::{DEFAULT_RESERVE, JournalSpace};
-use crate::run::{ExitRecord, RunFolder, RunRecord, stderr_tail};
+use crate::run::{ExitRecord, RunFolder, RunRecord, process_of, stderr_tail};
 use crate::traffic::{Direction, TrafficLog};
 use crate::translate::{READER, Translation, Translator};
 
@@ -44,6 +46,7 @@ pub(super) struct Live {
     /// The end was asked for; nothing may be written behind it.
     pub(super) closed: bool,
     bell: Arc<Notify>,
+    process: Option<AsyncFd<OwnedFd>>,
     reader: JournalReader,
     frames: VecDeque<(Frame, u64)>,
     translator: Translator,
@@ -56,6 +59,30 @@ pub(super) struct Live {
     space: JournalSpace,
     id: ConversationId,
     traffic: Option<TrafficLog>,
+}
+
+/// The end of a CLI that is still to come.
+#[derive(Debug)]
+pub(super) struct Death<'a>(&'a mut Option<AsyncFd<OwnedFd>>);
+
+#[expect(
+    deprecated,
+    reason = "what replaces it is unsafe for descriptors that change; an owned one does not"
+)]
+fn watched(run: &RunRecord) -> Option<AsyncFd<OwnedFd>> {
+    AsyncFd::new(process_of(run)?).ok()
+}
+
+impl Death<'_> {
+    /// Waits for it; nothing is heard of it a second time.
+    pub(super) async fn heard(self) {
+        match &self.0 {
+            // The shim may take a moment to write it down, which then wakes the reader as well.
+            Some(process) => drop(process.readable().await),
+            None => std::future::pending().await,
+        }
+        *self.0 = None;
+    }
 }
 
 impl Live {
@@ -79,6 +106,7 @@ impl Live {
             last_output: Instant::now(),
             closed: false,
             bell,
+            process: watched(&record),
             reader,
             frames: VecDeque::new(),
             translator: Translator::resume(generation, conversation),
@@ -95,8 +123,13 @@ impl Live {
     }
 
     /// What wakes whoever reads and writes the run.
-    pub(super) fn sources(&mut self) -> (&Notify, &mut Writer) {
-        (&self.bell, &mut self.writer)
+    pub(super) fn sources(&mut self) -> (&Notify, Death<'_>, &mut Writer) {
+        (&self.bell, Death(&mut self.process), &mut self.writer)
+    }
+
+    /// Whether the end of the process would wake us. If not, somebody must look for it.
+    pub(super) fn is_watched(&self) -> bool {
+        self.process.is_some()
     }
 
     /// The next line, if a whole one is there.

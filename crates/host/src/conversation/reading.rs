@@ -24,11 +24,12 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const BATCH: usize = 256;
 
 impl Live {
-    /// Waits for output or for a line that could not be written.
+    /// Waits for output, for the end, or for a line that could not be written.
     pub(super) async fn wake(&mut self) -> Wake {
-        let (bell, writer) = self.sources();
+        let (bell, death, writer) = self.sources();
         tokio::select! {
             () = bell.notified() => Wake::Output,
+            () = death.heard() => Wake::Output,
             failure = writer.failure() => Wake::Unwritten(failure),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,13 +41,13 @@ pub fn attach(
         source: Box::new(JournalSource {
             journal,
             folder: folder.clone(),
-            bell: Arc::clone(&bell),
+            bell,
         }),
         sink: Box::new(FifoSink { fifo: Some(fifo) }),
         process: Box::new(RunProcess {
             folder: folder.clone(),
             run,
-            bell,
+            bell: watch.watch(folder.path())?,
         }),
     })
 }
@@ -167,18 +168,18 @@ impl Process for RunProcess {
 
 /// Sends a signal to the CLI of a run, and to nobody else.
 pub fn send_signal(run: &RunRecord, signal: Signal) {
-    let Some(pid) = i32::try_from(run.pid).ok().and_then(Pid::from_raw) else {
-        return;
-    };
-    let Ok(pidfd) = pidfd_open(pid, PidfdFlags::empty()) else {
-        return;
-    };
-    // The pidfd pins whoever has the pid now; the start time says whether that is our CLI.
-    if start_ticks(run.pid).ok() != Some(run.start_ticks) {
-        return;
+    if let Some(pidfd) = process_of(run) {
+        // One that ended meanwhile is what was wanted.
+        let _ = pidfd_send_signal(&pidfd, signal);
     }
-    // One that ended meanwhile is what was wanted.
-    let _ = pidfd_send_signal(&pidfd, signal);
+}
+
+/// The CLI of a run, if it is there. The descriptor becomes readable when it ends.
+pub fn process_of(run: &RunRecord) -> Option<OwnedFd> {
+    let pid = i32::try_from(run.pid).ok().and_then(Pid::from_raw)?;
+    let pidfd = pidfd_open(pid, PidfdFlags::empty()).ok()?;
+    // The pidfd pins whoever has the pid now; the start time says whether that is our CLI.
+    (start_ticks(run.pid).ok() == Some(run.start_ticks)).then_some(pidfd)
 }
 
 /// The end of what the CLI wrote to standard error.

@@ -17,7 +17,7 @@ pub mod space;
 mod start;
 mod watch;
 
-pub use attach::{attach, send_signal, stderr_tail};
+pub use attach::{attach, process_of, send_signal, stderr_tail};
 pub use cleanup::{Cleaned, clean_up};
 pub use folder::{ExitRecord, LaunchRecord, RunFolder, RunRecord};
 pub(crate) use folder::{read_record, write_record};
