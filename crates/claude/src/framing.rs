@@ -144,6 +144,13 @@ impl Splitter {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Lets go of the buffer if nothing waits in it, so that a stream that is silent for hours takes no memory.
+    pub fn release(&mut self) {
+        if self.buffer.is_empty() {
+            self.buffer = BytesMut::new();
+        }
+    }
+
     /// The next frame, if a whole one has arrived.
     pub fn next_frame(&mut self) -> Option<Frame> {
         let Some(found) = memchr::memchr(b'\n', &self.buffer[self.scanned..]) else {

@@ -116,3 +116,16 @@ proptest! {
         prop_assert_eq!(offset, input.len() as u64);
     }
 }
+
+#[test]
+fn letting_go_of_the_buffer_keeps_what_waits_in_it() {
+    let mut splitter = Splitter::default();
+    splitter.push(b"{\"a\":");
+    splitter.release();
+    splitter.push(b"1}\n");
+    assert_eq!(splitter.next_frame(), Some(Frame::Line("{\"a\":1}".into())));
+    splitter.release();
+    assert_eq!(splitter.offset(), 8);
+    splitter.push(b"[]\n");
+    assert_eq!(splitter.next_frame(), Some(Frame::Line("[]".into())));
+}

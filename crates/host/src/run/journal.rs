@@ -3,6 +3,7 @@
 //! A reader starts at a byte offset and gives whole lines only: bytes behind the last line feed are not a line yet.
 //! It can be dropped and made again at [`JournalReader::offset`] without losing or repeating anything.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,12 +14,16 @@ use estelle_claude::framing::{Frame, Splitter};
 /// How much is read in one go.
 const CHUNK: usize = 64 * 1024;
 
+thread_local! {
+    /// What was just read. All readers of a thread share it: most of them have nothing to read most of the time.
+    static JUST_READ: RefCell<Vec<u8>> = RefCell::new(vec![0; CHUNK]);
+}
+
 /// A position in a journal.
 #[derive(Debug)]
 pub struct JournalReader {
     file: File,
     splitter: Splitter,
-    chunk: Vec<u8>,
 }
 
 impl JournalReader {
@@ -29,7 +34,6 @@ impl JournalReader {
         Ok(Self {
             file,
             splitter: Splitter::default().at_offset(offset),
-            chunk: vec![0; CHUNK],
         })
     }
 
@@ -40,12 +44,7 @@ impl JournalReader {
 
     /// Reads until there is a frame or nothing more to read.
     pub fn read_some(&mut self, frames: &mut VecDeque<Frame>) -> io::Result<()> {
-        while frames.is_empty() {
-            let length = self.file.read(&mut self.chunk)?;
-            if length == 0 {
-                break;
-            }
-            self.splitter.push(&self.chunk[..length]);
+        while frames.is_empty() && self.fill()? {
             frames.extend(std::iter::from_fn(|| self.splitter.next_frame()));
         }
         Ok(())
@@ -53,17 +52,24 @@ impl JournalReader {
 
     /// Reads what is there, up to a chunk; each frame with the offset behind it.
     pub fn read_with_offsets(&mut self, frames: &mut VecDeque<(Frame, u64)>) -> io::Result<()> {
-        while frames.is_empty() {
-            let length = self.file.read(&mut self.chunk)?;
-            if length == 0 {
-                break;
-            }
-            self.splitter.push(&self.chunk[..length]);
+        while frames.is_empty() && self.fill()? {
             while let Some(frame) = self.splitter.next_frame() {
                 frames.push_back((frame, self.splitter.offset()));
             }
         }
         Ok(())
+    }
+
+    /// Reads a chunk. Whether there was anything.
+    fn fill(&mut self) -> io::Result<bool> {
+        JUST_READ.with_borrow_mut(|chunk| {
+            let length = self.file.read(chunk)?;
+            if length == 0 {
+                self.splitter.release();
+            }
+            self.splitter.push(&chunk[..length]);
+            Ok(length > 0)
+        })
     }
 
     /// What is left behind the last line feed of a run that has ended.
