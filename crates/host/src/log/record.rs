@@ -27,29 +27,41 @@ impl ChainHash {
     }
 
     fn parse(text: &[u8]) -> Option<Self> {
+        let digit = |char: u8| match char {
+            b'0'..=b'9' => Some(char - b'0'),
+            b'a'..=b'f' => Some(char - b'a' + 10),
+            _ => None,
+        };
         let mut hash = [0; 16];
         for (byte, pair) in hash.iter_mut().zip(text.chunks_exact(2)) {
-            let digit = |char: u8| {
-                char::from(char)
-                    .to_digit(16)
-                    .filter(|_| !char.is_ascii_uppercase())
-            };
-            *byte = u8::try_from(digit(pair[0])? * 16 + digit(pair[1])?).ok()?;
+            *byte = digit(pair[0])? * 16 + digit(pair[1])?;
         }
         (text.len() == HASH_CHARS).then_some(Self(hash))
     }
+
+    /// Its digits; every record has them, so they are not left to the formatter.
+    fn digits(self) -> [u8; HASH_CHARS] {
+        let mut text = [0; HASH_CHARS];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        text
+    }
 }
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 impl fmt::Display for ChainHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(std::str::from_utf8(&self.digits()).unwrap_or_default())
     }
 }
 
 /// The line of a record, line feed included.
 pub(super) fn encode(hash: ChainHash, payload: &[u8]) -> Vec<u8> {
     let mut line = Vec::with_capacity(HASH_CHARS + payload.len() + 2);
-    line.extend_from_slice(hash.to_string().as_bytes());
+    line.extend_from_slice(&hash.digits());
     line.push(b' ');
     line.extend_from_slice(payload);
     line.push(b'\n');
