@@ -272,6 +272,12 @@ impl Book {
         }
     }
 
+    /// Nothing will be appended for a while: the space kept ready goes back to the disk.
+    pub fn give_back(&mut self) {
+        // A log that is not trusted is not touched, and a disk that refuses keeps the space.
+        let _ = self.log.give_back();
+    }
+
     /// What a replay needs to know.
     pub fn view(&self) -> View {
         View {

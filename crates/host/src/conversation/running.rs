@@ -371,6 +371,7 @@ impl Actor {
         if let Some(entry) = entry {
             self.record(entry, Sync::Now).await?;
         }
+        self.book.give_back();
         self.after_the_end().await
     }
 

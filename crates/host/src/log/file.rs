@@ -197,6 +197,17 @@ impl Log {
         Ok(hash)
     }
 
+    /// Gives the space behind the end back to the disk, until more is appended.
+    pub fn give_back(&mut self) -> io::Result<()> {
+        if self.poisoned {
+            // What lies behind the end may be all there is of it.
+            return Ok(());
+        }
+        self.reserved = 0;
+        // Cutting a file to the length it has frees what was reserved behind it.
+        self.file.set_len(self.end)
+    }
+
     /// Brings everything appended so far to the disk.
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_data()

@@ -72,6 +72,36 @@ fn damage_in_the_middle_is_reported_and_nothing_is_appended_behind_it() {
     );
 }
 
+#[test]
+fn the_reserve_goes_back_to_the_disk_and_comes_again() {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log");
+    let mut log = open(&path).log;
+    log.append(b"one", Sync::Now).expect("appended");
+    let on_disk = || std::fs::metadata(&path).expect("there").blocks() * 512;
+    assert!(on_disk() > 1 << 20, "space is kept ready");
+    log.give_back().expect("given back");
+    assert!(on_disk() < 1 << 20, "{} bytes are kept", on_disk());
+    log.append(b"two", Sync::Now).expect("appended");
+    assert!(on_disk() > 1 << 20, "space is kept ready again");
+    assert_eq!(texts(&open(&path)), ["one", "two"]);
+}
+
+#[test]
+fn a_damaged_log_is_not_cut_when_its_reserve_goes_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("log");
+    filled(&path, &["one", "two", "three"]);
+    let mut bytes = std::fs::read(&path).expect("readable");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&path, &bytes).expect("written");
+    open(&path).log.give_back().expect("nothing to do");
+    assert_eq!(std::fs::read(&path).expect("readable"), bytes);
+}
+
 proptest! {
     // Every case waits for the disk a few times.
     #![proptest_config(ProptestConfig::with_cases(32))]
