@@ -87,6 +87,28 @@ enum Bench {
         #[arg(long)]
         quick: bool,
     },
+    /// The host beside a bare pipe, journal and file; writes docs/performance.md
+    Host {
+        /// A fast look that leaves the document alone
+        #[arg(long)]
+        quick: bool,
+    },
+}
+
+impl Bench {
+    fn run(&self) -> anyhow::Result<()> {
+        let effort = |quick| {
+            if quick {
+                bench::Effort::Quick
+            } else {
+                bench::Effort::Full
+            }
+        };
+        match self {
+            Self::Sdk { quick } => bench::sdk(effort(*quick)),
+            Self::Host { quick } => bench::host::run(effort(*quick)),
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -99,12 +121,7 @@ fn main() -> ExitCode {
         Task::Test { only, list: false } => steps::run(&only),
         Task::Ci => steps::run(&[]),
         Task::Tidy => tidy::run(),
-        Task::Bench {
-            what: Bench::Sdk { quick: true },
-        } => bench::sdk(bench::Effort::Quick),
-        Task::Bench {
-            what: Bench::Sdk { quick: false },
-        } => bench::sdk(bench::Effort::Full),
+        Task::Bench { what } => what.run(),
         Task::Gen { check: true } => generate::check(),
         Task::Gen { check: false } => generate::write(),
         Task::Survival { only } => survival::run(only.as_deref()),

@@ -219,7 +219,7 @@ impl Load {
     }
 }
 
-fn last_json(output: &str) -> Option<Value> {
+pub(crate) fn last_json(output: &str) -> Option<Value> {
     let mut newest_first = output.lines().rev();
     newest_first.find_map(|line| {
         serde_json::from_str::<Value>(line)

@@ -9,29 +9,47 @@ use crate::command;
 
 /// One line per fact, for the document.
 pub(crate) fn describe(peers: &Peers) -> anyhow::Result<String> {
+    let node = version(Command::new("node").arg("--version"))?;
+    let python = version(Command::new(peers::python(&peers.python)).arg("--version"))?;
+    Ok(format!(
+        "{}\
+         - TypeScript SDK {} on node {}\n\
+         - Python SDK {} on {python}\n\
+         {}",
+        hardware(),
+        peers.typescript_version,
+        node.trim_start_matches('v'),
+        peers.python_version,
+        compiler()?,
+    ))
+}
+
+/// The same where nobody else takes part.
+pub(crate) fn ours() -> anyhow::Result<String> {
+    Ok(format!("{}{}", hardware(), compiler()?))
+}
+
+fn version(program: &mut Command) -> anyhow::Result<String> {
+    Ok(command::probe(program)?.trim().to_owned())
+}
+
+fn hardware() -> String {
     let cpu = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpu
         .lines()
         .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
         .map_or("unknown processor", |(_, model)| model.trim());
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let version =
-        |program: &mut Command| command::probe(program).map(|text| text.trim().to_owned());
-    let node = version(Command::new("node").arg("--version"))?;
-    let python = version(Command::new(peers::python(&peers.python)).arg("--version"))?;
+    let (system, architecture) = (std::env::consts::OS, std::env::consts::ARCH);
+    format!("- Machine: {model}, {cores} cores, {system} {architecture}\n")
+}
+
+fn compiler() -> anyhow::Result<String> {
     let rust = version(Command::new("rustc").arg("--version"))?;
+    // The hash and the date of the compiler say nothing that its version does not.
+    let rust = rust.split(" (").next().unwrap_or(&rust);
     Ok(format!(
-        "- Machine: {model}, {cores} cores, {} {}\n\
-         - TypeScript SDK {} on node {}\n\
-         - Python SDK {} on {python}\n\
-         - Ours with {}, optimised as in the workspace's release profile\n",
-        std::env::consts::OS,
-        std::env::consts::ARCH,
-        peers.typescript_version,
-        node.trim_start_matches('v'),
-        peers.python_version,
-        // The hash and the date of the compiler say nothing that its version does not.
-        rust.split(" (").next().unwrap_or(&rust),
+        "- Ours with {rust}, optimised as in the workspace's release profile\n"
     ))
 }
 

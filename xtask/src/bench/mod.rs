@@ -3,7 +3,8 @@
 //! Installs the peers at their pinned versions, builds our side optimised, runs all of them in turns, checks
 //! that each run delivered everything, and writes the table to `docs/performance.md`. The consumers are in
 //! `bench/` and in `crates/claude/examples/bench_consume`, the CLI they talk to is `estelle-replay`. Whether a
-//! figure is reached is said, never enforced: on a busy machine a miss proves nothing.
+//! figure is reached is said, never enforced: on a busy machine a miss proves nothing. The host has a benchmark of its own
+//! in [`host`].
 
 use std::time::Duration;
 
@@ -16,8 +17,10 @@ use crate::workspace;
 
 mod consumers;
 mod document;
+pub(crate) mod host;
 mod machine;
 mod measured;
+mod page;
 mod peers;
 mod rounds;
 mod targets;
@@ -63,11 +66,7 @@ pub(crate) fn sdk(effort: Effort) -> anyhow::Result<()> {
     let tables = document::tables(&figures);
     println!("\n{tables}");
     if effort == Effort::Full {
-        let text = document::whole(&machine::describe(&peers)?, &tables);
-        let path = workspace::root().join("docs/performance.md");
-        std::fs::write(&path, text)
-            .with_context(|| format!("failed to write {}", path.display()))?;
-        println!("Written to docs/performance.md.");
+        page::write(&document::whole(&machine::describe(&peers)?, &tables))?;
     }
     progress.finish()
 }
