@@ -7,12 +7,16 @@ mod chat;
 mod client;
 mod config;
 mod data;
+mod doctor;
 mod host;
 mod logging;
+mod logs;
 mod machine;
+mod manual;
 mod policy;
 mod pylon;
 mod relay;
+mod service;
 mod shim;
 mod signals;
 mod table;
@@ -22,7 +26,7 @@ mod web;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Run Claude Code on your own machines and drive it from anywhere.
 #[derive(Debug, Parser)]
@@ -38,13 +42,18 @@ enum Command {
     #[command(flatten)]
     Client(client::ClientCommand),
     Chat(Box<chat::ChatArgs>),
+    Completions(manual::CompletionsArgs),
     Config(config::ConfigCommandArgs),
     Devices(machine::DevicesArgs),
+    Doctor(doctor::DoctorArgs),
     Host(Box<host::HostArgs>),
+    Logs(logs::LogsArgs),
+    Man(manual::ManArgs),
     Pair(machine::PairArgs),
     Policy(policy::PolicyArgs),
     Pylon(pylon::PylonArgs),
     Relay(relay::RelayArgs),
+    Service(service::ServiceArgs),
     #[command(hide = true)]
     Shim(shim::ShimArgs),
     #[command(hide = true)]
@@ -60,13 +69,18 @@ fn main() -> ExitCode {
             Some(conversation) => client::talk(&args.client, conversation),
             None => chat::run(*args),
         },
+        Command::Completions(args) => Ok(manual::completions(&args, Arguments::command())),
         Command::Config(args) => config::run(&args),
         Command::Devices(args) => machine::devices(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Host(args) => host::run(*args),
+        Command::Logs(args) => logs::run(&args),
+        Command::Man(args) => manual::man(&args, Arguments::command()),
         Command::Pair(args) => machine::pair(&args),
         Command::Policy(args) => policy::run(args),
         Command::Pylon(args) => pylon::run(args),
         Command::Relay(args) => relay::run(args),
+        Command::Service(args) => service::run(&args),
         Command::Shim(args) => shim::run(args),
         Command::ShimChild(args) => shim::run_child(args),
         Command::Verify(args) => verify::run(args),

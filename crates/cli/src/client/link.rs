@@ -45,6 +45,8 @@ pub(super) struct Link {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     /// What came while something else was awaited.
     kept: VecDeque<Heard>,
+    /// The build of the relay, if it says so.
+    pub(super) relay_build: Option<String>,
 }
 
 impl Link {
@@ -73,8 +75,11 @@ impl Link {
                 way.url
             ))
         })?;
-        let kept = VecDeque::new();
-        let mut link = Self { socket, kept };
+        let mut link = Self {
+            socket,
+            kept: VecDeque::new(),
+            relay_build: None,
+        };
         link.authenticate(way).await?;
         Ok(link)
     }
@@ -90,7 +95,9 @@ impl Link {
             if let Heard::Relay(message) = self.receive().await?
                 && let RelayToDevice::AuthResult(result) = *message
             {
-                return Ok(result.outcome().map_err(Failure::Refused)?);
+                result.outcome().map_err(Failure::Refused)?;
+                self.relay_build = result.relay_version;
+                return Ok(());
             }
         }
     }

@@ -4,7 +4,7 @@
 //! or a variable, the secret always in a file, because arguments and addresses are seen and logged by others.
 
 use std::net::IpAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -13,6 +13,7 @@ use rustls_pki_types::CertificateDer;
 use serde::Deserialize;
 
 use super::failure::Failure;
+use super::link::Link;
 use crate::config::{Config, ConfigArgs};
 use crate::data::DataArgs;
 use crate::machine;
@@ -31,13 +32,21 @@ pub(crate) struct ClientArgs {
     address: Option<String>,
     /// The file with the secret of this device, or what `estelle devices add --json` printed.
     #[arg(long, value_name = "FILE", env = "ESTELLE_TOKEN_FILE")]
-    token_file: Option<std::path::PathBuf>,
+    token_file: Option<PathBuf>,
     /// The machine, by name or number, if there are several.
     #[arg(long, value_name = "MACHINE", env = "ESTELLE_MACHINE")]
     pub(super) machine: Option<String>,
     /// Print JSON, one value a line.
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// A relay that lets us in, and the machines that are there.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    pub(crate) url: String,
+    pub(crate) relay_build: Option<String>,
+    pub(crate) machines: Vec<String>,
 }
 
 /// How to get in.
@@ -56,6 +65,30 @@ struct Kept {
 }
 
 impl ClientArgs {
+    /// What runs on a data folder of this machine.
+    pub(crate) fn of_folder(folder: PathBuf) -> Self {
+        Self {
+            data: DataArgs { data: Some(folder) },
+            config: ConfigArgs::default(),
+            address: None,
+            token_file: None,
+            machine: None,
+            json: false,
+        }
+    }
+
+    /// Who is there.
+    pub(crate) async fn presence(&self) -> anyhow::Result<Presence> {
+        let way = self.way().await?;
+        let mut link = Link::open(&way).await?;
+        let machines = link.machines().await?;
+        Ok(Presence {
+            url: way.url,
+            relay_build: link.relay_build,
+            machines: machines.into_iter().map(|machine| machine.name).collect(),
+        })
+    }
+
     /// Finds the way.
     pub(super) async fn way(&self) -> anyhow::Result<Way> {
         let config = self.config.load()?;

@@ -13,6 +13,7 @@ use estelle_proto::pairing::{
 };
 use estelle_proto::{PairId, RelayToDevice, Reply as _, Right};
 use fast_qr::qr::QRBuilder;
+use serde_json::json;
 
 use super::call::{Call, request_id};
 use super::devices::parse_rights;
@@ -31,6 +32,10 @@ pub(crate) struct PairArgs {
     /// Show no QR code.
     #[arg(long)]
     no_qr: bool,
+    /// Print a line of JSON for the link, for the device that comes, and for how it ended. The answer is still read from
+    /// standard input: y or n.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs the subcommand.
@@ -40,7 +45,11 @@ pub(crate) fn run(args: &PairArgs) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let qr = if args.no_qr { Code::Link } else { Code::Both };
+    let qr = match (args.json, args.no_qr) {
+        (true, _) => Code::Json,
+        (false, true) => Code::Link,
+        (false, false) => Code::Both,
+    };
     let outcome = runtime.block_on(offer(&folders, rights, qr));
     // A thread that reads standard input cannot be ended; it must not hold the program up.
     runtime.shutdown_background();
@@ -52,6 +61,8 @@ pub(crate) fn run(args: &PairArgs) -> anyhow::Result<ExitCode> {
 pub(crate) enum Code {
     Link,
     Both,
+    /// The link, for a program.
+    Json,
 }
 
 /// Offers to let one device in, and asks about the one that comes.
@@ -67,14 +78,26 @@ pub(crate) async fn offer(
         .zip(offered.secret)
         .context("the relay made no offer")?;
     let link = format!("{}/#pair={id}.{}", page(folder)?, secret.reveal());
+    if show == Code::Json {
+        anstream::println!("{}", json!({ "link": link, "pairId": id }));
+    }
     if show == Code::Both {
         let code = QRBuilder::new(link.as_str()).build();
         let code = code.map_err(|_| anyhow::anyhow!("the link does not fit into a QR code"))?;
         anstream::println!("{}", code.to_str());
     }
-    anstream::println!("Open this within two minutes on the device that is to come in:\n  {link}");
+    if show != Code::Json {
+        anstream::println!(
+            "Open this within two minutes on the device that is to come in:\n  {link}"
+        );
+    }
     let requested = wait(&mut call, &id).await?;
-    let decision = ask(&requested).await?;
+    if show == Code::Json {
+        anstream::println!("{}", json!({ "requested": requested }));
+    } else {
+        introduce(&requested)?;
+    }
+    let decision = answer().await?;
     let wanted = PairConfirm {
         request_id: Some(request_id()?),
         rights: Some(rights),
@@ -91,8 +114,13 @@ pub(crate) async fn offer(
         .await?;
     result.outcome()?;
     let name = clean::line(requested.name.as_str()).into_owned();
-    if decision == PairDecision::Accept {
+    if show == Code::Json {
+        let is_in = decision == PairDecision::Accept;
+        anstream::println!("{}", json!({ "accepted": is_in, "name": requested.name }));
+    } else if decision == PairDecision::Accept {
         anstream::println!("✓ {name} is in.");
+    }
+    if decision == PairDecision::Accept {
         Ok(())
     } else {
         bail!("{name} was turned away");
@@ -142,7 +170,7 @@ async fn wait(call: &mut Call, id: &PairId) -> anyhow::Result<PairRequested> {
     }
 }
 
-async fn ask(requested: &PairRequested) -> anyhow::Result<PairDecision> {
+fn introduce(requested: &PairRequested) -> anyhow::Result<()> {
     let from = requested.address.as_deref().unwrap_or("an unknown address");
     anstream::println!(
         "\n{} wants to come in, from {}. It must show the code {}.",
@@ -151,7 +179,10 @@ async fn ask(requested: &PairRequested) -> anyhow::Result<PairDecision> {
         clean::line(&requested.code)
     );
     anstream::print!("Let it in? y/N › ");
-    std::io::stdout().flush()?;
+    Ok(std::io::stdout().flush()?)
+}
+
+async fn answer() -> anyhow::Result<PairDecision> {
     let answer = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).map(|_| line)
