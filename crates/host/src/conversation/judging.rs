@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::actor::{Actor, Broken, now};
 use crate::log::Sync;
+use super::running::Phase;
 use crate::rules::InForce;
 use crate::translate::lines;
 use crate::trust::{self, FolderContents};
@@ -68,6 +69,9 @@ impl Actor {
         }
         let settings = &self.context.settings;
         let conversation = self.book.conversation();
+        let Some(cwd) = self.working_folder() else {
+            return Err("it is not known in which folder the agent works".to_owned());
+        };
         let own = conversation.settings();
         let rules = match self.context.rules().in_force(own.workspace_id.as_ref()) {
             InForce::Rules(rules) => rules,
@@ -83,7 +87,7 @@ impl Actor {
         let home = settings.home.as_ref().map(|path| path.to_string_lossy());
         let data = settings.data.to_string_lossy();
         let place = Place {
-            cwd: own.working_dir.as_ref().map_or("/", |path| path.as_str()),
+            cwd,
             home: home.as_deref(),
             data_folder: Some(&data),
             resolve: &|path| {
@@ -96,6 +100,14 @@ impl Actor {
     }
 
     /// Asks people whether what a folder brings may be loaded.
+    /// Where the process works that asks. A message may have named another folder since, for the next process.
+    fn working_folder(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Live(live) => live.cwd.as_deref()?.to_str(),
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => None,
+        }
+    }
+
     pub(super) async fn ask_for_trust(&mut self, request: Request) -> Result<(), Broken> {
         let reason =
             "this folder brings settings, hooks or tool servers that would run on this machine";

@@ -6,6 +6,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -41,6 +42,8 @@ pub(super) struct Live {
     pub(super) generation: Generation,
     pub(super) folder: RunFolder,
     pub(super) record: RunRecord,
+    /// Where it works, whatever the conversation was told since; unknown if its record cannot be read.
+    pub(super) cwd: Option<PathBuf>,
     pub(super) writer: Writer,
     pub(super) last_output: Instant,
     /// The end was asked for; nothing may be written behind it.
@@ -100,6 +103,7 @@ impl Live {
         // The bell is hung up before anything is looked at, so nothing that happens meanwhile is missed.
         let bell = context.watch.watch(folder.path())?;
         let reader = JournalReader::open(&folder.journal(), open_from)?;
+        let launch = folder.load_launch().unwrap_or_default();
         Ok(Self {
             generation,
             writer: Writer::start(folder.fifo()),
@@ -117,6 +121,7 @@ impl Live {
             space: JournalSpace::open(&folder.journal(), DEFAULT_RESERVE)?,
             id: conversation.id().clone(),
             traffic: context.traffic.clone(),
+            cwd: launch.map(|launch| launch.cwd),
             folder,
             record,
         })

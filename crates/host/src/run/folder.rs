@@ -113,6 +113,11 @@ impl RunFolder {
         self.path.join("launch.json")
     }
 
+    /// What was to be executed, if that can be read.
+    pub fn load_launch(&self) -> io::Result<Option<LaunchRecord>> {
+        read_record(&self.launch())
+    }
+
     /// The process that runs, once there is one.
     pub fn load_run(&self) -> io::Result<Option<RunRecord>> {
         read_record(&self.path.join(RUN))
