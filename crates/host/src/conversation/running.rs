@@ -1,13 +1,13 @@
 //! Starting a run, taking up one that lives, and its end.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use estelle_claude::saved::folder_name;
 use estelle_claude::wire::ControlRequest;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::{ApiError, ConversationId, ErrorCode, Generation, Retry};
-use estelle_state::conversation::{Control, MessageId, Request, RunExit};
+use estelle_state::conversation::{Control, MessageId, Place, Request, RunExit};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
@@ -21,7 +21,7 @@ use crate::ipc::{Done, Refusal};
 use crate::launch::{FolderTrust, Hooks, LaunchWish, Prepared, prepare, run_marker};
 use crate::log::Sync;
 use crate::run::fifo::WriteError;
-use crate::run::{RunFolder, StartError, Tombstoned, clean_up, start_detached, tombstone};
+use crate::run::{RunFolder, StartError, Tombstoned, clean_up, saved, start_detached, tombstone};
 use crate::translate::lines;
 use crate::trust;
 
@@ -362,8 +362,8 @@ impl Actor {
     /// The run is over, and everything it printed is in the log.
     pub(super) async fn end(&mut self, exit: RunExit) -> Result<(), Broken> {
         self.sweep().await;
-        let seen = self.transcript();
-        let in_transcript = |id: &MessageId| seen.as_ref().is_some_and(|text| text.contains(&id.0));
+        let saved = self.saved_messages().await;
+        let in_transcript = |id: &MessageId| saved.contains(&id.0);
         let entry = self.book.decide().ended_run(now(), exit, in_transcript);
         self.phase = Phase::Quiet;
         self.stopping.clear();
@@ -391,22 +391,29 @@ impl Actor {
         }
     }
 
-    /// What the CLI itself has saved of the session, if it can be found.
-    fn transcript(&self) -> Option<String> {
+    /// Which of the messages that the run was given stand in what the CLI itself has saved.
+    async fn saved_messages(&self) -> HashSet<String> {
         let conversation = self.book.conversation();
-        let session = conversation.session()?;
+        let (Phase::Live(live), Some(session)) = (&self.phase, conversation.session()) else {
+            return HashSet::new();
+        };
         let handed = conversation.messages().iter();
-        let is_any_handed = handed
-            .clone()
-            .any(|one| matches!(one.place, estelle_state::conversation::Place::Handed(_)));
-        if !is_any_handed {
-            return None;
+        let handed: Vec<String> = handed
+            .filter(|one| matches!(one.place, Place::Handed(_)))
+            .map(|one| one.message.id.0.clone())
+            .collect();
+        if handed.is_empty() {
+            return HashSet::new();
         }
-        let working_dir = conversation.settings().working_dir.as_ref()?;
-        let home = self.context.settings.home.as_ref()?;
-        let folder = folder_name(std::path::Path::new(working_dir.as_str()));
-        let projects = home.join(".claude").join("projects").join(folder);
-        std::fs::read_to_string(projects.join(format!("{session}.jsonl"))).ok()
+        let (folder, session) = (live.folder.clone(), session.to_string());
+        let look = move || {
+            let launch = folder.load_launch().ok()??;
+            let path = saved::transcript(&launch, &session)?;
+            saved::mentioned(&path, &handed).ok()
+        };
+        // A transcript may be large: it is read beside the tasks, and none of it is kept.
+        let found = tokio::task::spawn_blocking(look).await;
+        found.ok().flatten().unwrap_or_default()
     }
 
     /// People who waited for the answer of a resume.

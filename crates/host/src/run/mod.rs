@@ -12,6 +12,7 @@ pub mod fifo;
 mod folder;
 pub mod journal;
 pub mod lock;
+pub(crate) mod saved;
 pub mod shim;
 pub mod space;
 mod start;

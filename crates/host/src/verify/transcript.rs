@@ -13,14 +13,13 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-use estelle_claude::saved::folder_name;
 use estelle_state::conversation::{Entry, Record, Seen};
 use serde::Deserialize;
 
 use super::journal::Run;
 use super::report::{Checked, FindingKind};
 use super::{VerifyError, failed};
-use crate::run::LaunchRecord;
+use crate::run::saved::transcript;
 
 /// What a line of a journal or a transcript is known by.
 #[expect(
@@ -156,16 +155,6 @@ fn each_line(path: &Path, mut take: impl FnMut(Line)) -> Result<(), VerifyError>
 
 /// Where the CLI of a run keeps the transcript of a session, if it is there.
 fn find(run: &Run, session: &str) -> Option<PathBuf> {
-    let launch = std::fs::read(run.folder.launch()).ok()?;
-    let launch: LaunchRecord = serde_json::from_slice(&launch).ok()?;
-    let config = match launch.env.get("CLAUDE_CONFIG_DIR") {
-        Some(config) => PathBuf::from(config),
-        None => Path::new(launch.env.get("HOME")?).join(".claude"),
-    };
-    let cwd = std::fs::canonicalize(&launch.cwd).unwrap_or(launch.cwd);
-    let file = config
-        .join("projects")
-        .join(folder_name(&cwd))
-        .join(format!("{session}.jsonl"));
-    file.is_file().then_some(file)
+    let launch = run.folder.load_launch().ok()??;
+    transcript(&launch, session)
 }
