@@ -84,6 +84,11 @@ impl Context {
         self.settings.data.join("conversations").join(id)
     }
 
+    /// Where things lie that are about to be removed; the next host empties it.
+    pub(crate) fn trash(&self) -> PathBuf {
+        self.settings.data.join("deleted")
+    }
+
     /// Whether a run could be started at all, before anything is promised.
     pub(crate) async fn preflight(&self, wish: &LaunchWish) -> Result<(), ApiError> {
         let cli = self.agent.find().await.map_err(|error| error.to_api())?;

@@ -17,6 +17,7 @@ mod live;
 mod reading;
 mod report;
 mod requests;
+mod retaining;
 mod running;
 mod stopping;
 mod subscribing;

@@ -302,7 +302,7 @@ impl Actor {
 
     /// First out of sight in one step, then removed: a host that dies in between leaves nothing half.
     fn delete(&mut self) -> Result<(), Broken> {
-        let trash = self.context.settings.data.join("deleted");
+        let trash = self.context.trash();
         std::fs::create_dir_all(&trash)?;
         let aside = trash.join(format!("{}-{}", self.book.conversation().id(), now().0));
         std::fs::rename(&self.folder, &aside)?;

@@ -372,6 +372,7 @@ impl Actor {
             self.record(entry, Sync::Now).await?;
         }
         self.book.give_back();
+        self.retire_runs();
         self.after_the_end().await
     }
 
@@ -430,6 +431,7 @@ impl Actor {
 
     /// Takes up whatever was left by the host before.
     pub(super) async fn recover(&mut self) -> Result<(), Broken> {
+        self.retire_runs();
         let Some(run) = self.book.conversation().run() else {
             // Its end may have been written down when the disk failed: whoever waited for it still does.
             return self.after_the_end().await;
