@@ -311,7 +311,11 @@ kind?: DecisionKind,
 /**
  * Since when.
  */
-openedAt?: Timestamp, };
+openedAt?: Timestamp, 
+/**
+ * Why a person is asked.
+ */
+reason?: string, };
 
 /**
  * Open questions, as the status lists them.
@@ -786,7 +790,11 @@ sessions: Array<SessionStatus>,
 /**
  * The `requestId` of the request, if it had one.
  */
-requestId?: RequestId, };
+requestId?: RequestId, 
+/**
+ * So many conversations, all idle and without a process, found no room in the line.
+ */
+leftOut?: number, };
 
 /**
  * Ends the running turn; open decisions of this conversation are denied.

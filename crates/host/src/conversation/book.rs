@@ -15,7 +15,7 @@ use estelle_proto::{ChainHash, ConversationId, Epoch, Generation, Seq, Timestamp
 use estelle_state::conversation::{Conversation, Durable, Entry, Record};
 
 use crate::log::{self, AppendError, Damage, Log, Sync};
-use crate::mailbox::{Letter, Mark};
+use crate::mailbox::{Letter, Mark, fitting};
 
 /// How far apart the places are that a replay can start from.
 const MARK_EVERY: u64 = 256;
@@ -353,7 +353,7 @@ fn letter(
         full_result: durable.full.clone(),
         ..HostEvent::new(id.clone(), durable.event.clone())
     };
-    let line = to_line(&HostToPylon::Event(event)).ok()?;
+    let line = fitting(to_line(&HostToPylon::Event(event)).ok()?);
     let mark = Mark {
         session_id: id.clone(),
         epoch,

@@ -261,6 +261,7 @@ fn pending_permission(key: &DecisionKey, pending: &Pending) -> PendingPermission
         )
     }
 }
+        reason: pending.shown.clone(),
 
 fn exit_code(exit: &RunExit) -> Option<i32> {
     match exit {

@@ -17,6 +17,7 @@ mod lines;
 mod listen;
 mod parse;
 mod read;
+mod roll;
 mod subscriptions;
 mod vet;
 mod write;

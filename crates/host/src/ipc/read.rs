@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::desk::{Desk, Done, Refusal, result};
 use super::lines::{Line, Lines};
 use super::parse::parse;
+use super::roll::in_one_line;
 use super::subscriptions::Subscriptions;
 use super::vet::vet;
 use crate::mailbox::{Letter, Mailbox};
@@ -158,7 +159,7 @@ impl<D: Desk> Reader<D> {
                         request_id: back.request.clone(),
                         ..StatusResponse::new(sessions)
                     };
-                    let _ = back.mailbox.post(Letter::message(&status.into()));
+                    let _ = back.mailbox.post(in_one_line(status));
                     back.post(Ok(Done::default()));
                 }
                 Err(error) => back.post(Err(error.into())),
@@ -175,7 +176,7 @@ impl<D: Desk> Reader<D> {
                 request_id: request.request_id,
                 ..StatusResponse::new(sessions)
             };
-            let _ = mailbox.post(Letter::message(&status.into()));
+            let _ = mailbox.post(in_one_line(status));
             for decision in desk.open_decisions().await {
                 let _ = mailbox.post(Letter::message(&decision));
             }

@@ -10,6 +10,8 @@ use estelle_proto::ipc::{Cursor, HostEvent, HostToPylon, to_line};
 use estelle_proto::writing::ThinkingDelta;
 use estelle_proto::{ChainHash, ConversationId, Epoch, Seq};
 
+use super::fit::fitting;
+
 /// Pieces of text are joined up to this length: less than a line may have, however it is escaped.
 pub(super) const JOINED_BYTES: usize = 64 * 1024;
 
@@ -177,7 +179,7 @@ impl Mark {
 
 /// Plain data always has a JSON form; an empty line would be ignored by the client.
 fn write(message: &HostToPylon) -> Arc<str> {
-    to_line(message).unwrap_or_default().into()
+    fitting(to_line(message).unwrap_or_default()).into()
 }
 
 /// Where a piece ends, counted as `at` is.

@@ -4,6 +4,7 @@
 //! reader gets fewer and longer ones. When the bound is reached the mailbox closes: nothing is dropped in silence, the
 //! client is cut off and told where it was. Whoever replays a log waits for room instead.
 
+mod fit;
 mod letter;
 #[cfg(test)]
 mod mailbox_tests;
@@ -17,6 +18,7 @@ use estelle_proto::{ConversationId, limits};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use fit::{fits, fitting};
 pub use letter::{Letter, Mark};
 pub use roster::{Enlisted, Roster};
 

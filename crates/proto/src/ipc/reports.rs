@@ -102,6 +102,8 @@ data! {
             kind: DecisionKind,
             /// Since when.
             opened_at: Timestamp,
+            /// Why a person is asked.
+            reason: String,
         }
     }
 }
@@ -230,6 +232,8 @@ data! {
         optional {
             /// The `requestId` of the request, if it had one.
             request_id: crate::RequestId,
+            /// So many conversations, all idle and without a process, found no room in the line.
+            left_out: u64,
         }
     }
 }
