@@ -98,6 +98,9 @@ impl Host {
             actors: Actors::default(),
             _folder: folder,
         };
+        // What hangs in a trial of a host that died. It is looked for before a conversation can begin another.
+        let leftover = host.context.canary.clean_up();
+        host.context.tracker.spawn(leftover);
         host.unreadable = Arc::new(host.open_conversations()?);
         host.start_clock();
         Ok(host)

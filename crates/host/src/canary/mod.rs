@@ -7,6 +7,7 @@
 //! proven in the same way.
 
 mod api;
+mod leftover;
 mod plan;
 mod trial;
 
@@ -14,6 +15,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use estelle_claude::options::Cli;
@@ -29,6 +31,8 @@ pub use trial::Trial;
 /// Raised when the trial itself asks for more, so that older proofs are void.
 const EDITION: u32 = 1;
 const FILE: &str = "canary.json";
+/// The folder in which trials take place.
+const PLACES: &str = "canary";
 /// The most proofs that are kept; the oldest go first.
 const MAX_PROOFS: usize = 100;
 
@@ -47,6 +51,14 @@ pub enum CanaryError {
     Failed {
         /// What it said.
         reason: String,
+    },
+    /// It prints without end.
+    #[error(
+        "the agent's program printed more than {limit} bytes in its trial: run it by hand to see why"
+    )]
+    TooMuch {
+        /// How much is listened to.
+        limit: usize,
     },
     /// It did not finish.
     #[error(
@@ -77,7 +89,10 @@ impl CanaryError {
     pub fn to_api(&self) -> ApiError {
         let retry = match self {
             Self::Place(_) | Self::TimedOut | Self::Failed { .. } => Retry::Later,
-            Self::Launch(_) | Self::Unasked { .. } | Self::NotCalled { .. } => Retry::Never,
+            Self::Launch(_)
+            | Self::TooMuch { .. }
+            | Self::Unasked { .. }
+            | Self::NotCalled { .. } => Retry::Never,
         };
         ApiError::new(ErrorCode::AgentUnavailable, self.to_string(), retry)
     }
@@ -105,6 +120,7 @@ pub struct Canary {
     proven: Mutex<Vec<Proof>>,
     /// One trial at a time: conversations that start together wait for the same proof.
     turn: Semaphore,
+    is_on_trial: AtomicBool,
 }
 
 impl Canary {
@@ -115,6 +131,23 @@ impl Canary {
             data: data.to_owned(),
             proven: Mutex::new(proofs.unwrap_or_default()),
             turn: Semaphore::new(1),
+            is_on_trial: AtomicBool::new(false),
+        }
+    }
+
+    /// What is found where trials take place: all of it was left by hosts that died, if this is asked before the first.
+    ///
+    /// The future ends their processes and removes the places.
+    pub fn clean_up(&self) -> impl Future<Output = ()> + Send + use<> {
+        leftover::clean_up(&self.data.join(PLACES))
+    }
+
+    /// What a run that is being prepared waits for, in words.
+    pub(crate) fn what_goes_on(&self) -> &'static str {
+        if self.is_on_trial.load(Ordering::Relaxed) {
+            "the agent's program is on trial: it must show that it asks before every tool"
+        } else {
+            "its process is about to be started"
         }
     }
 
@@ -129,7 +162,8 @@ impl Canary {
         if self.is_proven(&wanted) {
             return Ok(());
         }
-        let trial = Trial::prepare(cli, mode, &self.data.join("canary")).await?;
+        let _on_trial = OnTrial::begin(&self.is_on_trial);
+        let trial = Trial::prepare(cli, mode, &self.data.join(PLACES)).await?;
         trial.run().await?;
         // A program that was replaced during its trial has proven nothing.
         if proof(cli, mode)? != wanted {
@@ -156,6 +190,22 @@ impl Canary {
 
     fn proofs(&self) -> std::sync::MutexGuard<'_, Vec<Proof>> {
         self.proven.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// As long as it is there, a trial goes on.
+struct OnTrial<'a>(&'a AtomicBool);
+
+impl<'a> OnTrial<'a> {
+    fn begin(flag: &'a AtomicBool) -> Self {
+        flag.store(true, Ordering::Relaxed);
+        Self(flag)
+    }
+}
+
+impl Drop for OnTrial<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
     }
 }
 

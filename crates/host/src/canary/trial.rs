@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -20,17 +20,21 @@ use serde_json::json;
 use super::CanaryError;
 use super::api::Api;
 use super::plan::{self, Call, Need};
-use crate::launch::{CliMode, FolderTrust, FrozenProject, Hooks, LaunchWish, prepare};
-use crate::run::{LaunchRecord, RunFolder};
+use crate::launch::{CliMode, FolderTrust, FrozenProject, Hooks, LaunchWish, prepare, run_marker};
+use crate::run::{LaunchRecord, RunFolder, clean_up};
 
 /// Longest time of a trial. It takes two seconds on a quiet machine.
 const LIMIT: Duration = Duration::from_secs(90);
 
+/// A trial is a run of no conversation, under this name.
+const NAME: &str = "canary";
+const GENERATION: Generation = Generation(1);
+
 /// What the file holds that must not be read.
 const SECRET: &str = "kept-from-the-trial-51c2a7";
 
-/// Tells trials of one process apart.
-static COUNT: AtomicU64 = AtomicU64::new(0);
+/// Most bytes that are listened to. A trial has some hundred kilobytes.
+const MAX_OUTPUT_BYTES: usize = 16 * 1024 * 1024;
 
 /// A trial that is ready to run.
 #[derive(Debug)]
@@ -51,8 +55,8 @@ struct Stage {
 
 impl Stage {
     fn build(below: &Path) -> io::Result<Self> {
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let root = below.join(format!("{}-{number}", std::process::id()));
+        // No other trial, of whatever host, had or will have the same place.
+        let root = below.join(uuid::Uuid::new_v4().to_string());
         let stage = Self { root };
         for folder in [stage.home(), stage.work()] {
             fs::create_dir_all(folder.join(".claude"))?;
@@ -121,6 +125,9 @@ impl Trial {
         let watched = tokio::time::timeout(LIMIT, self.watch(&mut session)).await;
         // Its end is not awaited beyond the grace of the SDK, and what it says then is of no interest.
         let _ = session.close().await;
+        if let Some(marker) = marker(&self.stage.root) {
+            clean_up(&RunFolder::open(&self.stage.root), &marker).await;
+        }
         let seen = watched.map_err(|_| CanaryError::TimedOut)??;
         let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
         if probed.load(Ordering::SeqCst) {
@@ -147,6 +154,10 @@ impl Trial {
                     if seen.note(&message) {
                         return Ok(seen);
                     }
+                    if seen.bytes > MAX_OUTPUT_BYTES {
+                        let limit = MAX_OUTPUT_BYTES;
+                        return Err(CanaryError::TooMuch { limit });
+                    }
                 }
                 Some(Err(error)) => return Err(failed(reason(&error))),
                 None => return Err(failed("it ended at once".to_owned())),
@@ -168,6 +179,8 @@ struct Seen {
     errors: Vec<String>,
     /// Whether the secret was in any line.
     secret: bool,
+    /// How much it printed.
+    bytes: usize,
 }
 
 impl Seen {
@@ -178,6 +191,7 @@ impl Seen {
     )]
     fn note(&mut self, message: &Message) -> bool {
         self.secret |= message.raw().contains(SECRET);
+        self.bytes += message.raw().len();
         match &message.body {
             Body::Assistant(answer) => {
                 for block in &answer.message.content {
@@ -230,12 +244,18 @@ pub(super) fn arguments_hash(cli: &Cli, mode: CliMode) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
+/// What the processes of a trial are marked with, by its place.
+pub(super) fn marker(root: &Path) -> Option<String> {
+    let conversation = ConversationId::parse(NAME).ok()?;
+    Some(run_marker(&conversation, GENERATION, root))
+}
+
 /// The most permissive run there is: a trusted folder, hooks on.
 fn wish(mode: CliMode, run_folder: &Path, work: &Path) -> Result<LaunchWish, CanaryError> {
-    let conversation = ConversationId::parse("canary").map_err(io::Error::other)?;
+    let conversation = ConversationId::parse(NAME).map_err(io::Error::other)?;
     Ok(LaunchWish {
         conversation,
-        generation: Generation(1),
+        generation: GENERATION,
         run_folder: run_folder.to_owned(),
         working_dir: work.to_owned(),
         resume: None,

@@ -160,6 +160,9 @@ impl Actor {
             }
             return format!("a turn is open, with {} at work", tools.join(", "));
         }
+        if matches!(self.phase, Phase::Preparing(_)) {
+            return self.context.canary.what_goes_on().to_owned();
+        }
         if occupied.messages > 0 {
             return match occupied.messages {
                 1 => "a message waits for the agent".to_owned(),
@@ -254,6 +257,7 @@ fn pending_permission(key: &DecisionKey, pending: &Pending) -> PendingPermission
     PendingPermission {
         kind: Some(request.kind.clone()),
         opened_at: Some(pending.at),
+        reason: pending.shown.clone(),
         ..PendingPermission::new(
             key.tool_use_id.clone(),
             request.tool_name.clone(),
@@ -261,7 +265,6 @@ fn pending_permission(key: &DecisionKey, pending: &Pending) -> PendingPermission
         )
     }
 }
-        reason: pending.shown.clone(),
 
 fn exit_code(exit: &RunExit) -> Option<i32> {
     match exit {

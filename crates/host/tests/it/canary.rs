@@ -85,3 +85,59 @@ async fn a_program_that_fails_is_refused() {
         .unwrap_err();
     assert!(matches!(error, CanaryError::Failed { .. }), "{error:?}");
 }
+
+/// A program of a few lines of shell that says it is the CLI.
+fn shell(place: &std::path::Path, body: &str) -> Cli {
+    use std::os::unix::fs::PermissionsExt as _;
+    let path = place.join("program");
+    std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    Cli::new(&path, "2.1.325".parse().unwrap())
+}
+
+#[tokio::test]
+async fn a_program_that_hangs_in_the_trial_of_a_dead_host_is_ended_by_the_next() {
+    let data = tempfile::tempdir().unwrap();
+    let cli = shell(
+        data.path(),
+        "trap '' TERM HUP; echo ready; while :; do sleep 600; done",
+    );
+    let trial = Trial::prepare(&cli, CliMode::Default, &data.path().join("canary"))
+        .await
+        .unwrap();
+    let mut hanging = std::process::Command::new(&trial.launch.program)
+        .env_clear()
+        .envs(&trial.launch.env)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = [0; 5];
+    std::io::Read::read_exact(hanging.stdout.as_mut().unwrap(), &mut line).unwrap();
+    // The host dies: nothing of it is cleaned up.
+    std::mem::forget(trial);
+    Canary::load(data.path()).clean_up().await;
+    hanging.wait().unwrap();
+    let left: Vec<_> = std::fs::read_dir(data.path().join("canary"))
+        .unwrap()
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn a_program_that_prints_without_end_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    // It answers the greeting, and then it never stops.
+    let cli = shell(
+        data.path(),
+        r#"read -r line
+id=$(printf '%s' "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{}}}\n' "$id"
+pad=$(printf 'x%.0s' $(seq 20000))
+exec yes "{\"type\":\"system\",\"subtype\":\"note\",\"pad\":\"$pad\"}""#,
+    );
+    let trial = Trial::prepare(&cli, CliMode::Default, data.path())
+        .await
+        .unwrap();
+    let error = trial.run().await.unwrap_err();
+    assert!(matches!(error, CanaryError::TooMuch { .. }), "{error:?}");
+}
