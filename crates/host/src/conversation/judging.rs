@@ -3,15 +3,16 @@
 //! **Invariant:** a verdict is in the log before it is sent, and is never made again.
 
 use estelle_proto::decisions::DecisionKind;
+use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::{Json, PermissionMode, ToolUseId};
 use estelle_state::conversation::{Request, Verdict as Noted};
-use estelle_state::decisions::DecisionKey;
+use estelle_state::decisions::{Answered, DecisionKey};
 use estelle_state::policy::{Mode, Place, Policy, Verdict, judge};
 use serde_json::{Value, json};
 
 use super::actor::{Actor, Broken, now};
-use crate::log::Sync;
 use super::running::Phase;
+use crate::log::Sync;
 use crate::rules::InForce;
 use crate::translate::lines;
 use crate::trust::{self, FolderContents};
@@ -68,10 +69,10 @@ impl Actor {
             return Err("only a person can answer this".to_owned());
         }
         let settings = &self.context.settings;
-        let conversation = self.book.conversation();
         let Some(cwd) = self.working_folder() else {
             return Err("it is not known in which folder the agent works".to_owned());
         };
+        let conversation = self.book.conversation();
         let own = conversation.settings();
         let rules = match self.context.rules().in_force(own.workspace_id.as_ref()) {
             InForce::Rules(rules) => rules,
@@ -99,7 +100,6 @@ impl Actor {
         Ok(judge(&policy, place, &request.tool_name, &input))
     }
 
-    /// Asks people whether what a folder brings may be loaded.
     /// Where the process works that asks. A message may have named another folder since, for the next process.
     fn working_folder(&self) -> Option<&str> {
         match &self.phase {
@@ -108,7 +108,25 @@ impl Actor {
         }
     }
 
-    pub(super) async fn ask_for_trust(&mut self, request: Request) -> Result<(), Broken> {
+    /// Asks people whether what a folder brings may be loaded.
+    pub(super) async fn ask_for_trust(&mut self, mut request: Request) -> Result<(), Broken> {
+        let conversation = self.book.conversation();
+        let is_same = |asked: &Request| {
+            asked.kind == DecisionKind::Trust && asked.input_hash == request.input_hash
+        };
+        if conversation
+            .shown()
+            .any(|(_, pending)| is_same(&pending.request))
+        {
+            return Ok(());
+        }
+        // These contents were asked about before, and the answer did not come to count: this is another question.
+        if conversation.find_decision(&request.tool_use_id).is_ok() {
+            let generation = conversation.last_generation().0;
+            let id = format!("{}_{generation}", request.tool_use_id);
+            request.tool_use_id = ToolUseId::parse(&id).unwrap_or(request.tool_use_id);
+            request.request_id = id;
+        }
         let reason =
             "this folder brings settings, hooks or tool servers that would run on this machine";
         let entries = self.book.decide().ask(now(), request, reason.to_owned());
@@ -121,8 +139,9 @@ impl Actor {
         let answer = answer.and_then(|decision| decision.answer.clone());
         if let Some(answer) = answer
             && let Ok(trusted) = serde_json::from_str::<TrustAnswer>(&answer.line)
+            && let Err(why) = self.trust(&trusted, &answer)
         {
-            self.trust(&trusted, &answer);
+            self.tell_unwritten(why).await?;
         }
         if let Some(entry) = self.book.decide().acted(now(), key) {
             self.record(entry, Sync::Now).await?;
@@ -130,14 +149,25 @@ impl Actor {
         Ok(())
     }
 
+    /// An answer that does not count is no secret: who gave it hears why, and is asked again at the next start.
+    async fn tell_unwritten(&mut self, why: String) -> Result<(), Broken> {
+        tracing::warn!(%why, "an answer about trust does not count");
+        let event = ClaudeEvent::Error(ErrorEvent::new(why.clone()));
+        let entry = self.book.decide().repair(now(), why, vec![event]);
+        self.record(entry, Sync::Now).await
+    }
+
     /// What was answered counts only for the contents that were shown; others are asked about at the next start.
-    fn trust(&self, trusted: &TrustAnswer, answer: &estelle_state::decisions::Answered) {
+    fn trust(&self, trusted: &TrustAnswer, answer: &Answered) -> Result<(), String> {
         let home = self.context.settings.home.as_deref();
-        let Ok(contents) = trust::scan(std::path::Path::new(&trusted.folder), home) else {
-            return;
-        };
+        let folder = &trusted.folder;
+        let contents = trust::scan(std::path::Path::new(folder), home)
+            .map_err(|error| format!("the answer about {folder} does not count: {error}"))?;
         if contents.hash.as_str() != trusted.hash {
-            return;
+            return Err(format!(
+                "what {folder} brings has changed since it was shown, so the answer does not count: it is asked again \
+                 when the agent is started next"
+            ));
         }
         let noted = trust::Answered {
             verdict: if trusted.allow {
@@ -150,9 +180,16 @@ impl Actor {
                 .map_or_else(|| "unknown".to_owned(), |by| format!("device {}", by.0)),
             at: answer.at,
         };
-        if let Err(error) = self.context.trust().record(&contents, noted) {
-            tracing::error!(%error, "the answer about trust could not be written down");
-        }
+        self.context.trust().record(&contents, noted).map_err(|error| {
+            let reason = match error {
+                trust::RecordError::Untrustable(problem) => problem.to_string(),
+                trust::RecordError::Write(error) => error.kind().to_string(),
+            };
+            format!(
+                "the answer about {folder} could not be written down ({reason}): nothing of the folder is loaded, and \
+                 it is asked again when the agent is started next"
+            )
+        })
     }
 }
 
