@@ -22,7 +22,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::error::Elapsed;
 
 use crate::conversation::{
-    Actor, Book, Command, Context, HostSettings, LOG, OpenBookError, await_first_message,
+    Actor, Book, Command, Context, Ended, HostSettings, LOG, OpenBookError, await_first_message,
     disk_trouble, now, private_folder, subscribe, unknown,
 };
 use crate::data::DataFolder;
@@ -340,10 +340,11 @@ impl Host {
                 ends.push(end);
             }
         }
-        let count = ends.len();
         // A killed process is gone within moments; a disk that hangs must not hold the shutdown up for ever.
         let limit = grace + Duration::from_secs(10);
-        let _ = tokio::time::timeout(limit, futures_util::future::join_all(ends)).await;
+        let ended = tokio::time::timeout(limit, futures_util::future::join_all(ends)).await;
+        let ended = ended.into_iter().flatten().flatten();
+        let count = ended.filter(|ended| *ended == Ended::Run).count();
         tracing::info!(count, "runs were ended");
         count
     }

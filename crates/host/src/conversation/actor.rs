@@ -60,7 +60,16 @@ pub(crate) enum Command {
     /// A minute has passed.
     Tick,
     /// The host goes down and takes the runs along; the reply comes when this one is gone.
-    ShutDown(oneshot::Sender<()>),
+    ShutDown(oneshot::Sender<Ended>),
+}
+
+/// What a shutdown found to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// A run, which is gone now.
+    Run,
+    /// Nothing.
+    Nothing,
 }
 
 /// The machine is ahead of the disk and must be thrown away.

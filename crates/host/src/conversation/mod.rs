@@ -26,7 +26,7 @@ mod writer;
 pub use book::{Book, OpenBookError, OpenedBook};
 pub use context::HostSettings;
 
-pub(crate) use actor::{Actor, Command, disk_trouble, now};
+pub(crate) use actor::{Actor, Command, Ended, disk_trouble, now};
 pub(crate) use birth::{await_first_message, private_folder, unknown};
 pub(crate) use book::LOG;
 pub(crate) use context::Context;

@@ -14,7 +14,7 @@ use estelle_state::conversation::{Change, Control, Message, MessageId, Request, 
 use estelle_state::decisions::{DecisionKey, RefuseAnswer};
 use tokio::sync::oneshot;
 
-use super::actor::{Actor, Broken, Flow, Reply, disk_trouble, now};
+use super::actor::{Actor, Broken, Ended, Flow, Reply, disk_trouble, now};
 use super::book::Book;
 use super::judging::TrustAnswer;
 use super::running::Phase;
@@ -28,7 +28,7 @@ use crate::translate::lines::{self, AnswerMismatch};
 #[derive(Debug)]
 pub(super) enum AfterEnd {
     /// Tell somebody.
-    Tell(oneshot::Sender<()>),
+    Tell(oneshot::Sender<Ended>),
     /// Answer a request.
     Answer(Reply),
     /// Begin a new log.
@@ -237,7 +237,7 @@ impl Actor {
         for then in std::mem::take(&mut self.after_end) {
             match then {
                 AfterEnd::Tell(reply) => {
-                    let _ = reply.send(());
+                    let _ = reply.send(Ended::Run);
                 }
                 AfterEnd::Answer(reply) => {
                     let _ = reply.send(Ok(Done::default()));

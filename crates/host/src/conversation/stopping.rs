@@ -14,7 +14,7 @@ use rustix::process::Signal;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::actor::{Actor, Broken, Flow, now};
+use super::actor::{Actor, Broken, Ended, Flow, now};
 use super::requests::AfterEnd;
 use super::running::Phase;
 use crate::log::Sync;
@@ -152,9 +152,9 @@ impl Actor {
     }
 
     /// The host goes down and takes the run along.
-    pub(super) async fn shut_down(&mut self, reply: oneshot::Sender<()>) -> Result<(), Broken> {
+    pub(super) async fn shut_down(&mut self, reply: oneshot::Sender<Ended>) -> Result<(), Broken> {
         if self.book.conversation().run().is_none() {
-            let _ = reply.send(());
+            let _ = reply.send(Ended::Nothing);
             return Ok(());
         }
         self.stop_run(StopReason::Paused {
