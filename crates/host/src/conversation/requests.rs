@@ -1,5 +1,7 @@
 //! What clients ask of a conversation. Each gets one answer; a refusal changes nothing.
 
+use std::path::Path;
+
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::ipc::{
     CancelMessage, HostToPylon, MessagePayload, PermissionResponse, PylonToHost, QuestionResponse,
@@ -8,9 +10,11 @@ use estelle_proto::ipc::{
 use estelle_proto::runs::PauseReason;
 use estelle_proto::{
     ApiError, ClientMessageId, ConversationId, DeviceId, Epoch, ErrorCode, OnBusy, PermissionMode,
-    Retry,
+    Retry, Seq,
 };
-use estelle_state::conversation::{Change, Control, Message, MessageId, Request, StopReason};
+use estelle_state::conversation::{
+    Change, Control, Message, MessageId, RefuseMessage, Request, StopReason,
+};
 use estelle_state::decisions::{DecisionKey, RefuseAnswer};
 use tokio::sync::oneshot;
 
@@ -19,7 +23,7 @@ use super::book::Book;
 use super::judging::TrustAnswer;
 use super::running::Phase;
 use crate::ipc::{Done, Refusal};
-use crate::launch::CliMode;
+use crate::launch::{CliMode, check_folder};
 use crate::log::Sync;
 use crate::mailbox::Letter;
 use crate::translate::lines::{self, AnswerMismatch};
@@ -108,6 +112,13 @@ impl Actor {
             return Ok(Err(disk_trouble().into()));
         }
         let payload = command.payload;
+        let message = message(self.book.conversation().id(), &payload);
+        // What was sent before changes nothing, neither do other words under its id.
+        match self.book.conversation().known(&message) {
+            Ok(Some(seq)) => return Ok(Ok(taken(seq))),
+            Ok(None) => {}
+            Err(refused) => return Ok(Err(other_text(refused))),
+        }
         let change = change(&payload, self.book.conversation().session().is_some());
         if self.book.conversation().run().is_none() {
             let mut wish = self.wish(self.book.conversation().last_generation());
@@ -115,26 +126,22 @@ impl Actor {
             if let Err(error) = self.context.preflight(&wish).await {
                 return Ok(Err(error.into()));
             }
+        } else if let Err(refused) = check_folder(Path::new(payload.working_dir.as_str())) {
+            return Ok(Err(refused.to_api().into()));
         }
-        let message = message(self.book.conversation().id(), payload);
         let mut entries = Vec::new();
         entries.extend(self.book.decide().change(now(), change));
         let accepted = match self.book.decide().accept(now(), message) {
             Ok(accepted) => accepted,
             Err(refused) => {
                 self.record_all(entries).await?;
-                let error =
-                    ApiError::new(ErrorCode::DuplicateId, refused.to_string(), Retry::Never);
-                return Ok(Err(error.into()));
+                return Ok(Err(other_text(refused)));
             }
         };
         entries.extend(accepted.entries);
         self.record_all(entries).await?;
         self.touch();
-        Ok(Ok(Done {
-            seq: Some(accepted.seq),
-            ..Done::default()
-        }))
+        Ok(Ok(taken(accepted.seq)))
     }
 
     async fn cancel_message(
@@ -434,14 +441,25 @@ fn change(payload: &MessagePayload, has_session: bool) -> Change {
     }
 }
 
-fn message(conversation: &ConversationId, payload: MessagePayload) -> Message {
+fn message(conversation: &ConversationId, payload: &MessagePayload) -> Message {
     Message {
         id: message_id(conversation, payload.client_message_id.as_ref()),
         content: payload.prompt.as_str().to_owned(),
-        on_busy: payload.on_busy.unwrap_or(OnBusy::Inject),
-        client_message_id: payload.client_message_id,
+        on_busy: payload.on_busy.clone().unwrap_or(OnBusy::Inject),
+        client_message_id: payload.client_message_id.clone(),
         device_id: payload.device_id,
     }
+}
+
+fn taken(seq: Seq) -> Done {
+    Done {
+        seq: Some(seq),
+        ..Done::default()
+    }
+}
+
+fn other_text(refused: RefuseMessage) -> Refusal {
+    ApiError::new(ErrorCode::DuplicateId, refused.to_string(), Retry::Never).into()
 }
 
 /// The id for the CLI: the sender's own if it is a UUID, otherwise one that the same id always gives.

@@ -22,6 +22,6 @@ pub(crate) use environment::RUN_VARIABLE;
 pub use environment::run_marker;
 pub use frozen::FrozenProject;
 pub use gate::{ASK_RULES, CliMode, Hooks};
-pub use prepare::{LaunchRefused, Prepared, RunFile, greeting, prepare};
+pub use prepare::{LaunchRefused, Prepared, RunFile, check_folder, greeting, prepare};
 pub use servers::ServerWarning;
 pub use wish::{FolderTrust, LaunchWish};

@@ -182,7 +182,8 @@ impl Prepared {
     }
 }
 
-fn check_folder(path: &Path) -> Result<(), LaunchRefused> {
+/// Says what is wrong with a folder to work in.
+pub fn check_folder(path: &Path) -> Result<(), LaunchRefused> {
     let path = path.to_owned();
     if path.as_os_str().is_empty() {
         return Err(LaunchRefused::NoFolder);

@@ -58,16 +58,20 @@ impl Conversation {
         Some(self.commit(at, Record::Set(change), Vec::new()))
     }
 
+    /// The number of a message that was taken on before; one of the same id with another text is refused.
+    pub fn known(&self, message: &Message) -> Result<Option<Seq>, RefuseMessage> {
+        match self.messages.known(&message.id) {
+            Some(known) if !known.says(&message.content) => Err(RefuseMessage::OtherText),
+            Some(known) => Ok(Some(known.seq)),
+            None => Ok(None),
+        }
+    }
+
     /// Takes a message on.
     pub fn accept(&mut self, at: Timestamp, message: Message) -> Result<Accepted, RefuseMessage> {
-        if let Some(known) = self.messages.known(&message.id) {
-            if !known.says(&message.content) {
-                return Err(RefuseMessage::OtherText);
-            }
-            return Ok(Accepted {
-                seq: known.seq,
-                entries: Vec::new(),
-            });
+        if let Some(seq) = self.known(&message)? {
+            let entries = Vec::new();
+            return Ok(Accepted { seq, entries });
         }
         let mut entries = Vec::new();
         entries.extend(self.release(at));
