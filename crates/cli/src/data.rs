@@ -50,7 +50,14 @@ impl DataArgs {
                 )?
                 .join(name),
         };
-        std::path::absolute(&folder).with_context(|| format!("failed to find {}", folder.display()))
+        let folder = std::path::absolute(&folder)
+            .with_context(|| format!("failed to find {}", folder.display()))?;
+        anyhow::ensure!(
+            folder.is_dir() || !folder.exists(),
+            "{} is not a folder: name a folder for the data with --data, or one that does not exist yet",
+            folder.display()
+        );
+        Ok(folder)
     }
 }
 

@@ -27,6 +27,19 @@ pub enum TextError {
     },
 }
 
+/// The name of a type as people say it: `ConversationId` is a conversation id, `PathText` a path.
+pub(crate) fn spoken(name: &str) -> String {
+    let name = name.strip_suffix("Text").unwrap_or(name);
+    let mut spoken = String::new();
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !spoken.is_empty() {
+            spoken.push(' ');
+        }
+        spoken.push(letter.to_ascii_lowercase());
+    }
+    spoken
+}
+
 /// Letters, digits, `-`, `_` and inner dots: safe as a file name everywhere.
 fn file_name(text: &str) -> Result<(), TextError> {
     let is_safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -15,7 +15,8 @@ pub const CHECK_EVERY: Duration = Duration::from_mins(1);
 pub const WARN_BEFORE: Duration = Duration::from_mins(2);
 
 const DEFAULT_MINUTES: u64 = 30;
-const LEAST_MINUTES: u64 = 5;
+/// Less than this counts as this.
+pub const LEAST_MINUTES: u64 = 5;
 
 /// After how long an idle process is stopped; none means never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

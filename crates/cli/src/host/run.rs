@@ -16,7 +16,7 @@ use estelle_host::data::DataFolder;
 use estelle_host::ipc::{Listener, serve};
 use estelle_host::run::ShimCommand;
 use estelle_host::{Host, HostSettings};
-use estelle_state::idle::IdleTimeout;
+use estelle_state::idle::{IdleTimeout, LEAST_MINUTES};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use tokio_util::sync::CancellationToken;
 
@@ -121,7 +121,13 @@ fn settings(data: &Path, section: HostSection) -> anyhow::Result<HostSettings> {
     if let Some(path) = section.claude {
         search = search.named(path, "--claude, CLAUDE_CODE_PATH or the configuration");
     }
-    let idle = section.idle_timeout_minutes.to_string();
+    let minutes = section.idle_timeout_minutes;
+    if (1..LEAST_MINUTES).contains(&minutes) {
+        tracing::warn!(
+            "an idle timeout of {minutes} min is too short: {LEAST_MINUTES} min is the least and counts; 0 switches it off"
+        );
+    }
+    let idle = minutes.to_string();
     Ok(HostSettings {
         data: data.to_owned(),
         shim: ShimCommand {

@@ -7,12 +7,12 @@ use std::process::{Child, Command, Output, Stdio};
 use crate::program::simulator;
 
 /// A host that runs on a data folder of its own.
-struct Running {
+pub(crate) struct Running {
     host: Child,
-    folder: tempfile::TempDir,
+    pub(crate) folder: tempfile::TempDir,
 }
 
-fn estelle(folder: &Path) -> Command {
+pub(crate) fn estelle(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_estelle"));
     command
         .env_clear()
@@ -38,7 +38,7 @@ fn start(folder: &Path, args: &[&str]) -> Child {
 }
 
 impl Running {
-    fn new(args: &[&str]) -> Self {
+    pub(crate) fn new(args: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let host = start(folder.path(), args);
         Self { host, folder }

@@ -12,6 +12,7 @@ mod client;
 mod durable;
 mod host;
 mod host_command;
+mod host_input;
 mod pipe;
 mod policy;
 mod program;

@@ -11,6 +11,9 @@ use super::lines::Line;
 /// An error text quotes what came; more of it than this helps nobody.
 const MAX_TEXT_CHARS: usize = 500;
 
+/// The command whose payload people write by hand.
+const SEND_MESSAGE: &str = "send_message";
+
 /// Reads a command.
 pub(super) fn parse(line: &Line) -> Result<PylonToHost, ErrorReport> {
     let text = match line {
@@ -32,8 +35,11 @@ pub(super) fn parse(line: &Line) -> Result<PylonToHost, ErrorReport> {
             } else {
                 error.to_string()
             };
-            let what = format!("this is no message: {why}; nothing was done");
-            Err(report(text, code, what))
+            let (code, what) = known_mistake(text).unwrap_or_else(|| {
+                let what = format!("this is no message: {}", for_people(&why));
+                (code, what)
+            });
+            Err(report(text, code, format!("{what}; nothing was done")))
         }
     }
 }
@@ -64,6 +70,61 @@ fn report(line: &str, code: ErrorCode, text: String) -> ErrorReport {
     }
 }
 
+/// Mistakes that have a code of their own: a message that is too long, and a folder that was not named.
+fn known_mistake(line: &str) -> Option<(ErrorCode, String)> {
+    let gist: Gist = serde_json::from_str(line).ok()?;
+    if gist.kind?.decode::<String>().ok()? != SEND_MESSAGE {
+        return None;
+    }
+    let payload: Payload = gist.payload?.decode().ok()?;
+    let text = |json: Option<Json>| json.and_then(|json| json.decode::<String>().ok());
+    let (length, limit) = (
+        text(payload.prompt).map_or(0, |prompt| prompt.len()),
+        limits::MAX_PROMPT_BYTES,
+    );
+    if length > limit {
+        let what = format!(
+            "the message has {length} bytes, at most {limit}: put the text into a file and name the file instead"
+        );
+        return Some((ErrorCode::TooLarge, what));
+    }
+    if text(payload.working_dir).is_none_or(|folder| folder.trim().is_empty()) {
+        let what =
+            "`workingDir` is missing or empty: name the folder in which the agent shall work";
+        return Some((ErrorCode::BadPath, what.to_owned()));
+    }
+    None
+}
+
+/// The words of the parser without the names of our types, which say nothing to whoever wrote the line.
+fn for_people(why: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    let mut rest = why.split(' ').peekable();
+    while let Some(word) = rest.next() {
+        match word {
+            "internally" | "adjacently" | "tagged" | "tuple" | "unit" | "newtype" => {}
+            "struct" | "enum" | "variant" if rest.peek().is_some_and(|next| is_type(next)) => {
+                rest.next();
+                words.push(if word == "struct" {
+                    "an object"
+                } else {
+                    "one of the known forms"
+                });
+            }
+            "u8" | "u16" | "u32" | "u64" | "usize" => words.push("a whole number from 0 on"),
+            "i32" | "i64" => words.push("a whole number"),
+            "f64" => words.push("a number"),
+            _ => words.push(word),
+        }
+    }
+    words.join(" ")
+}
+
+fn is_type(word: &str) -> bool {
+    word.starts_with(|letter: char| letter.is_ascii_uppercase())
+        && word.contains(|letter: char| letter.is_ascii_lowercase())
+}
+
 /// What can be said of a message that is not understood.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -71,6 +132,15 @@ struct Gist {
     #[serde(rename = "type")]
     kind: Option<Json>,
     request_id: Option<Json>,
+    payload: Option<Json>,
+}
+
+/// What can be said of the payload of `send_message`.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload {
+    prompt: Option<Json>,
+    working_dir: Option<Json>,
 }
 
 #[cfg(test)]
@@ -130,6 +200,69 @@ mod tests {
                 "{line}"
             );
         }
+    }
+
+    #[test]
+    fn no_type_of_ours_is_named_to_people() {
+        let cases = [
+            (
+                r#"{"type":"touch","sessionId":"../x"}"#,
+                "the conversation id holds",
+            ),
+            (
+                r#"{"type":"send_message","sessionId":"c","payload":7}"#,
+                "expected an object",
+            ),
+            (
+                r#"{"type":"subscribe","sessionId":"c","seq":"one"}"#,
+                "expected a whole number",
+            ),
+            (
+                r#"{"type":"send_message","sessionId":"c","payload":{"prompt":"","workingDir":"/","workspaceId":"w"}}"#,
+                "the prompt is empty",
+            ),
+        ];
+        for (line, words) in cases {
+            let error = refusal(line).error;
+            assert!(error.contains(words), "{line}: {error}");
+            let of_ours = [
+                "ConversationId",
+                "Payload",
+                "Seq",
+                "u64",
+                "Prompt",
+                "struct",
+            ];
+            assert!(!of_ours.iter().any(|name| error.contains(name)), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_is_too_long_and_a_folder_that_is_not_named_have_codes() {
+        let send = |payload: &str| {
+            let line = format!(
+                r#"{{"type":"send_message","requestId":"r","sessionId":"c","payload":{{"workspaceId":"w",{payload}}}}}"#
+            );
+            let report = refusal(&line);
+            assert_eq!(report.request_id.unwrap().as_str(), "r");
+            (report.error_code.unwrap(), report.error)
+        };
+        let long = "x".repeat(7 * 1024 * 1024);
+        let (code, text) = send(&format!(r#""prompt":"{long}","workingDir":"/tmp""#));
+        assert_eq!(code, ErrorCode::TooLarge);
+        assert!(text.contains("into a file"), "{text}");
+        for folder in [
+            "",
+            r#","workingDir":"""#,
+            r#","workingDir":null"#,
+            r#","workingDir":7"#,
+        ] {
+            let (code, text) = send(&format!(r#""prompt":"hi"{folder}"#));
+            assert_eq!(code, ErrorCode::BadPath, "{folder}");
+            assert!(text.contains("name the folder"), "{text}");
+        }
+        let (code, _) = send(r#""prompt":7,"workingDir":"/tmp""#);
+        assert_eq!(code, ErrorCode::InvalidMessage);
     }
 
     #[test]

@@ -9,8 +9,9 @@ use estelle_proto::ipc::{
     MessagePayload, PermissionResponse, RuleEffect, SetPermissionMode, SetRule,
 };
 use estelle_proto::{
-    ApiError, ErrorCode, OnBusy, PermissionDecision, PermissionMode, PylonToHost, Retry,
+    ApiError, ErrorCode, Json, OnBusy, PermissionDecision, PermissionMode, PylonToHost, Retry,
 };
+use serde_json::Value;
 
 /// Says what is wrong with a command.
 pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
@@ -63,7 +64,27 @@ fn message(payload: &MessagePayload) -> Result<(), ApiError> {
         let text = format!("`workingDir` must be an absolute path, not {folder:?}");
         return Err(ApiError::new(ErrorCode::BadPath, text, Retry::Never));
     }
-    Ok(())
+    payload.mcp_config.as_ref().map_or(Ok(()), servers)
+}
+
+/// Tool servers by their names, with or without `mcpServers` around them. What is wrong with one costs that one alone.
+fn servers(config: &Json) -> Result<(), ApiError> {
+    let config: Option<Value> = config.decode().ok();
+    let servers = config
+        .as_ref()
+        .map(|config| match config.get("mcpServers") {
+            Some(servers) => servers,
+            None => config,
+        });
+    if servers.is_some_and(Value::is_object) {
+        return Ok(());
+    }
+    let text = "`mcpConfig` must be an object: {\"mcpServers\": {\"<name>\": {\"command\": …}}}";
+    Err(ApiError::new(
+        ErrorCode::InvalidMessage,
+        text.to_owned(),
+        Retry::Never,
+    ))
 }
 
 fn permission_mode(mode: &PermissionMode) -> Result<(), ApiError> {
@@ -120,6 +141,23 @@ mod tests {
             let (code, text) = case.unwrap();
             assert_eq!(code, ErrorCode::InvalidMessage);
             assert!(text.contains(known), "{text}");
+        }
+    }
+
+    #[test]
+    fn tool_servers_are_an_object() {
+        let with = |config: &str| send(&format!(r#""workingDir":"/tmp","mcpConfig":{config}"#));
+        for config in [
+            "{}",
+            r#"{"a":{"command":"x"}}"#,
+            r#"{"mcpServers":{"a":7}}"#,
+        ] {
+            assert_eq!(with(config), None, "{config}");
+        }
+        for config in ["7", r#""x""#, "[]", "true", r#"{"mcpServers":[]}"#] {
+            let (code, text) = with(config).unwrap();
+            assert_eq!(code, ErrorCode::InvalidMessage, "{config}");
+            assert!(text.contains("mcpServers"), "{text}");
         }
     }
 

@@ -119,7 +119,8 @@ macro_rules! text {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
                 Self::parse(&text).map_err(|error| {
-                    serde::de::Error::custom(format_args!(concat!(stringify!($name), " {}"), error))
+                    let name = $crate::ids::spoken(stringify!($name));
+                    serde::de::Error::custom(format_args!("the {name} {error}"))
                 })
             }
         }
