@@ -80,22 +80,25 @@ fn to_text(report: &Report) -> String {
     } else {
         "something is wrong"
     };
-    let number = report.conversations.len();
-    text + &format!(
-        "{number} conversations: {verdict} ({})\n",
-        counts.join(", ")
-    )
+    let number = counted(report.conversations.len() as u64, "conversation");
+    text + &format!("{number}: {verdict} ({})\n", counts.join(", "))
+}
+
+/// A number with its noun.
+fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 fn one(checked: &Checked) -> String {
     let proven = format!(
-        "{}: proven are {} records with {} events, {} bytes of the journals of {} runs, {} messages of transcripts\n",
+        "{}: proven: {} with {}; {} of the journals of {}; {} of transcripts\n",
         checked.conversation,
-        checked.records,
-        checked.events,
-        checked.journal_bytes,
-        checked.runs,
-        checked.transcript_messages,
+        counted(checked.records, "record"),
+        counted(checked.events, "event"),
+        counted(checked.journal_bytes, "byte"),
+        counted(checked.runs, "run"),
+        counted(checked.transcript_messages, "message"),
     );
     let findings = checked.findings.iter();
     let lines = findings.map(|one| format!("  {} ({}): {}\n", one.kind, one.count, one.what));

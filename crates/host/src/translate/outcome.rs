@@ -3,6 +3,7 @@
 //! The CLI's cost is a sum over the whole process; ours is that of the turn, so that adding up results is right. Several
 //! results may come for one message, and some without any.
 
+use estelle_claude::wire::result::TerminalReason;
 use estelle_claude::wire::{ResultMessage, Usage as WireUsage};
 use estelle_proto::Generation;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent, TurnResult, Usage};
@@ -13,6 +14,9 @@ use estelle_state::conversation::{MessageId, Seen};
 pub(super) struct Costs {
     total: f64,
 }
+
+/// How a line begins that the CLI prints for those who build it.
+const DIAGNOSTIC: &str = "[ede_diagnostic]";
 
 /// What the CLI says when the session to take up does not exist.
 const NO_SESSION: &str = "No conversation found";
@@ -79,10 +83,22 @@ fn reason(result: &ResultMessage) -> String {
         ResultMessage::Success(result) => result.result.clone().unwrap_or_default(),
         ResultMessage::Error(result) => result.errors.clone().unwrap_or_default().join("\n"),
     };
-    if text.is_empty() {
-        return format!("the turn ended with {}", subtype(result));
+    let lines = text.lines().filter(|line| !line.starts_with(DIAGNOSTIC));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    if !text.trim().is_empty() {
+        return text;
     }
-    text
+    let broken_off = [
+        TerminalReason::AbortedStreaming,
+        TerminalReason::AbortedTools,
+    ];
+    let is_broken_off = result
+        .terminal_reason()
+        .is_some_and(|reason| broken_off.contains(reason));
+    if is_broken_off {
+        return "the turn was broken off".to_owned();
+    }
+    format!("the turn failed without a reason ({})", subtype(result))
 }
 
 fn subtype(result: &ResultMessage) -> String {
