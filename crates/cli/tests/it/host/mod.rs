@@ -1,5 +1,6 @@
 //! The host with real processes: turns, decisions, stopping, and taking up what a dead host left.
 
+mod folders;
 mod lifecycle;
 mod messages;
 mod permissions;
@@ -15,6 +16,7 @@ use estelle_sim::api::RealCli;
 use estelle_sim::script::Script;
 use serde_json::json;
 
+use folders::what_was_done_can_be_proven;
 use lifecycle::{
     a_killed_agent_is_reported_and_not_restarted, a_new_session_forgets_what_was_said,
     a_session_belongs_to_one_conversation_at_a_time, a_session_that_is_gone_is_begun_afresh_once,
@@ -308,7 +310,8 @@ on_all_agents!(
     a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
     a_mode_can_change_in_mid_session,
     a_sub_agent_may_ask_after_its_turn_has_ended,
-    a_session_belongs_to_one_conversation_at_a_time;
+    a_session_belongs_to_one_conversation_at_a_time,
+    what_was_done_can_be_proven;
     only real:
     what_a_folder_brings_is_loaded_only_when_it_is_trusted,
     an_agent_that_answers_for_itself_is_stopped,

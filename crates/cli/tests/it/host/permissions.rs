@@ -119,7 +119,7 @@ pub(super) async fn what_a_folder_brings_is_loaded_only_when_it_is_trusted(agent
     let stage = Stage::new(agent).await;
     let ran = stage.path("ran");
     let server = json!({"mcpServers": {"theirs": {
-        "command": "/bin/sh", "args": ["-c", format!("touch {}; cat > /dev/null", ran.display())],
+        "command": "/bin/sh", "args": ["-c", format!("touch {}", ran.display())],
     }}});
     std::fs::write(stage.path("work/.mcp.json"), server.to_string()).unwrap();
     let host = stage.open();

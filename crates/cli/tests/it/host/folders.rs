@@ -1,0 +1,256 @@
+//! Folders: the one that a process works in, those of runs that are over, and those whose trust cannot be written down.
+
+use estelle_host::verify::{FindingKind, verify};
+use estelle_proto::decisions::{DecisionKind, PermissionDecision};
+use estelle_proto::events::ClaudeEvent;
+use estelle_proto::ipc::{PermissionResponse, SendMessage, StopSession};
+use estelle_proto::{ConversationId, PathText};
+use estelle_sim::script::Script;
+use serde_json::json;
+
+use super::stage::{Agent, Listener, Stage, conversation, message, status, submit};
+
+async fn end(host: &estelle_host::Host, id: &ConversationId) {
+    let stop = StopSession {
+        end_process: Some(true),
+        ..StopSession::new(id.clone())
+    };
+    submit(host, stop).await.unwrap();
+}
+
+fn elsewhere(stage: &Stage, sent: SendMessage) -> SendMessage {
+    let folder = stage.path("other").to_string_lossy().into_owned();
+    let mut sent = sent;
+    sent.payload.working_dir = PathText::parse(&folder).unwrap();
+    sent
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_judged_in_the_folder_in_which_its_process_works() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    std::fs::create_dir(stage.path("other")).unwrap();
+    std::fs::write(stage.path("other/notes"), "harmless").unwrap();
+    let host = stage.open();
+    std::fs::write(stage.path("data/secret"), "of the host").unwrap();
+    std::os::unix::fs::symlink(stage.path("data/secret"), stage.path("work/notes")).unwrap();
+    let id = conversation("conv-1");
+    let first = message(&stage, &id, &Script::new().say("first").prompt());
+    submit(&host, first).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    // The process goes on in the first folder, where the same name leads into the host's own data.
+    let script = Script::new()
+        .tool("Read", json!({"file_path": "notes"}))
+        .say("done");
+    let second = elsewhere(&stage, message(&stage, &id, &script.prompt()));
+    submit(&host, second).await.unwrap();
+    let event = listener
+        .until(|event| matches!(event, ClaudeEvent::ToolComplete(_)))
+        .await;
+    let ClaudeEvent::ToolComplete(tool) = event else {
+        panic!("{event:?}");
+    };
+    assert!(!tool.success, "{tool:?}");
+    assert!(!tool.result.contains("of the host"), "{tool:?}");
+    listener.idle().await;
+    // The next process works in the new folder, and there the name is harmless.
+    end(&host, &id).await;
+    let third = elsewhere(&stage, message(&stage, &id, &script.prompt()));
+    submit(&host, third).await.unwrap();
+    let event = listener
+        .until(|event| matches!(event, ClaudeEvent::ToolComplete(_)))
+        .await;
+    assert!(
+        matches!(&event, ClaudeEvent::ToolComplete(tool) if tool.success && tool.result.contains("harmless")),
+        "{event:?}"
+    );
+}
+
+fn runs(stage: &Stage) -> Vec<u64> {
+    let entries = std::fs::read_dir(stage.path("data/conversations/conv-1/runs")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut runs: Vec<u64> = names.map(|name| name.parse().unwrap()).collect();
+    runs.sort_unstable();
+    runs
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_runs_that_are_over_the_last_few_are_kept() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let mut listener = None;
+    for number in 1..=5 {
+        let prompt = Script::new().say(format!("answer {number}")).prompt();
+        submit(&host, message(&stage, &id, &prompt)).await.unwrap();
+        let listener = match &mut listener {
+            Some(listener) => listener,
+            None => listener.insert(Listener::new(&host, &id).await),
+        };
+        listener.result().await;
+        listener.idle().await;
+        if number < 5 {
+            end(&host, &id).await;
+        }
+    }
+    assert_eq!(runs(&stage), [2, 3, 4, 5], "the fifth is alive");
+    end(&host, &id).await;
+    assert_eq!(runs(&stage), [3, 4, 5]);
+    drop((host, listener));
+    // A host that died before it could take the folder away.
+    let left = stage.path("data/conversations/conv-1/runs/1");
+    std::fs::create_dir(&left).unwrap();
+    let host = stage.reopen().await;
+    let texts = {
+        let mut again = Listener::new(&host, &id).await;
+        while again.texts().len() < 5 {
+            again.message().await;
+        }
+        again.texts()
+    };
+    assert_eq!(texts[0], "answer 1", "nothing is missing from the log");
+    assert!(!left.exists());
+    let report = verify(&stage.path("data"), None).unwrap();
+    assert!(report.is_sound(), "{report:?}");
+    let whats: Vec<_> = report.conversations[0]
+        .findings
+        .iter()
+        .map(|finding| finding.what.as_str())
+        .collect();
+    let gone = whats.iter().filter(|what| what.contains("journal"));
+    assert_eq!(gone.count(), 2, "what is gone is not proven: {whats:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_about_trust_that_cannot_be_written_down_is_no_secret() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let server = json!({"mcpServers": {"theirs": {"command": "/bin/true"}}});
+    std::fs::write(stage.path("work/.mcp.json"), server.to_string()).unwrap();
+    let host = stage.open();
+    // Nothing can be written where a folder stands in the way.
+    std::fs::create_dir(stage.path("data/trust.new")).unwrap();
+    let id = conversation("conv-1");
+    let sent = message(&stage, &id, &Script::new().say("first").prompt());
+    submit(&host, sent).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let asked = listener.asked().await;
+    assert_eq!(asked.kind, Some(DecisionKind::Trust));
+    let allow = PermissionDecision::Allow;
+    submit(
+        &host,
+        PermissionResponse::new(id.clone(), asked.tool_use_id, allow),
+    )
+    .await
+    .unwrap();
+    let event = listener
+        .until(|event| matches!(event, ClaudeEvent::Error(_)))
+        .await;
+    assert!(
+        matches!(&event, ClaudeEvent::Error(error) if error.error.contains("could not be written down")
+            && error.error.contains("asked again")),
+        "{event:?}"
+    );
+    listener.idle().await;
+    // The next start asks again, as was said.
+    std::fs::remove_dir(stage.path("data/trust.new")).unwrap();
+    end(&host, &id).await;
+    let sent = message(&stage, &id, &Script::new().say("second").prompt());
+    submit(&host, sent).await.unwrap();
+    assert_eq!(listener.asked().await.kind, Some(DecisionKind::Trust));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn why_a_person_is_asked_is_known_after_the_death_of_the_host() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let file = stage.path("work/a.txt");
+    let script = Script::new().tool("Write", json!({"file_path": file, "content": "x"}));
+    submit(&host, message(&stage, &id, &script.prompt()))
+        .await
+        .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let asked = listener.asked().await;
+    drop((host, listener));
+    let host = stage.reopen().await;
+    let pending = status(&host, &id).await.pending_permission.unwrap();
+    assert_eq!(pending.tool_use_id, asked.tool_use_id);
+    assert!(
+        pending
+            .reason
+            .as_ref()
+            .is_some_and(|reason| !reason.is_empty()),
+        "{pending:?}"
+    );
+}
+
+/// The transcript of the one session of a stage.
+fn transcript(stage: &Stage) -> std::path::PathBuf {
+    let projects = std::fs::read_dir(stage.path("home/.claude/projects")).unwrap();
+    let files = projects.flat_map(|project| std::fs::read_dir(project.unwrap().path()).unwrap());
+    let mut files = files.map(|file| file.unwrap().path()).filter(|file| {
+        file.extension()
+            .is_some_and(|extension| extension == "jsonl")
+    });
+    files.next().unwrap()
+}
+
+pub(super) async fn what_was_done_can_be_proven(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let file = stage.path("work/a.txt");
+    let script = Script::new()
+        .tool("Write", json!({"file_path": &file, "content": "x"}))
+        .say("done");
+    submit(&host, message(&stage, &id, &script.prompt()))
+        .await
+        .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let asked = listener.asked().await;
+    let allow = PermissionDecision::Allow;
+    submit(
+        &host,
+        PermissionResponse::new(id.clone(), asked.tool_use_id, allow),
+    )
+    .await
+    .unwrap();
+    listener.result().await;
+    listener.idle().await;
+    let data = stage.path("data");
+    let at_work = verify(&data, None).unwrap();
+    assert!(at_work.is_sound(), "{at_work:?}");
+    end(&host, &id).await;
+    drop((host, listener));
+    let whole = verify(&data, None).unwrap();
+    assert_eq!(whole.conversations[0].findings, [], "{whole:?}");
+    let proven = whole.conversations[0].transcript_messages;
+    // What was said, the call, its result, the answer.
+    assert!(proven >= 4, "{whole:?}");
+
+    // A transcript that lacks a line proves less, and accuses nobody.
+    let transcript = transcript(&stage);
+    let text = std::fs::read_to_string(&transcript).unwrap();
+    let is_answer = |line: &str| line.contains(r#""type":"assistant""#);
+    let cut: Vec<_> = text.lines().filter(|line| !is_answer(line)).collect();
+    let removed = text.lines().count() - cut.len();
+    std::fs::write(&transcript, cut.join("\n") + "\n").unwrap();
+    let less = verify(&data, None).unwrap();
+    assert!(less.is_sound(), "{less:?}");
+    assert_eq!(
+        less.conversations[0].transcript_messages,
+        proven - removed as u64
+    );
+
+    // A message that the CLI knows and no journal of ours has is lost.
+    let strange = text.lines().find(|line| is_answer(line)).unwrap().replacen(
+        r#""uuid":""#,
+        r#""uuid":"0"#,
+        1,
+    );
+    std::fs::write(&transcript, text + &strange + "\n").unwrap();
+    let lost = verify(&data, None).unwrap();
+    assert!(!lost.is_sound());
+    assert_eq!(lost.count(FindingKind::Lost), 1, "{lost:?}");
+}
