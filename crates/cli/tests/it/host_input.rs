@@ -20,6 +20,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 struct Guest {
     lines: BufReader<UnixStream>,
     requests: u32,
+    /// What came while something else was waited for.
+    early: Vec<Value>,
 }
 
 impl Guest {
@@ -29,6 +31,7 @@ impl Guest {
         Self {
             lines: BufReader::new(stream),
             requests: 0,
+            early: Vec::new(),
         }
     }
 
@@ -52,12 +55,17 @@ impl Guest {
         (read > 0).then(|| serde_json::from_str(&line).unwrap())
     }
 
+    /// The first message as wanted; the others are kept for later.
     fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        if let Some(at) = self.early.iter().position(&wanted) {
+            return self.early.remove(at);
+        }
         loop {
             let message = self.next().unwrap();
             if wanted(&message) {
                 return message;
             }
+            self.early.push(message);
         }
     }
 
