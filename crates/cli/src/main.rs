@@ -3,6 +3,7 @@
 //! Reads the command line and hands over to a subcommand, each a module of its own. It decides nothing else:
 //! what a subcommand returns becomes the exit code, and an error is printed with its causes.
 
+mod archive;
 mod chat;
 mod client;
 mod config;
@@ -41,6 +42,7 @@ enum Command {
     Up(up::UpArgs),
     #[command(flatten)]
     Client(client::ClientCommand),
+    Backup(archive::BackupArgs),
     Chat(Box<chat::ChatArgs>),
     Completions(manual::CompletionsArgs),
     Config(config::ConfigCommandArgs),
@@ -52,7 +54,9 @@ enum Command {
     Pair(machine::PairArgs),
     Policy(policy::PolicyArgs),
     Pylon(pylon::PylonArgs),
+    Rebuild(archive::RebuildArgs),
     Relay(relay::RelayArgs),
+    Restore(archive::RestoreArgs),
     Service(service::ServiceArgs),
     #[command(hide = true)]
     Shim(shim::ShimArgs),
@@ -65,6 +69,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
         Command::Up(args) => up::run(&args),
         Command::Client(command) => client::run(command),
+        Command::Backup(args) => archive::backup(&args),
         Command::Chat(args) => match &args.conversation {
             Some(conversation) => client::talk(&args.client, conversation),
             None => chat::run(*args),
@@ -79,7 +84,9 @@ fn main() -> ExitCode {
         Command::Pair(args) => machine::pair(&args),
         Command::Policy(args) => policy::run(args),
         Command::Pylon(args) => pylon::run(args),
+        Command::Rebuild(args) => archive::rebuild(&args),
         Command::Relay(args) => relay::run(args),
+        Command::Restore(args) => archive::restore(&args),
         Command::Service(args) => service::run(&args),
         Command::Shim(args) => shim::run(args),
         Command::ShimChild(args) => shim::run_child(args),

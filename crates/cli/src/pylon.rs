@@ -24,11 +24,11 @@ use tokio_util::task::TaskTracker;
 use crate::client::check_secrecy;
 use crate::config::{Config, ConfigArgs, PylonSection};
 use crate::data::DataArgs;
-use crate::machine::{Door, is_for_the_machine};
+use crate::machine::{Door, Inside, Restoration, is_for_the_machine, tell};
 use crate::{logging, signals};
 
 /// The name of the folder of the store.
-const STORE: &str = "pylon";
+pub(crate) const STORE: &str = "pylon";
 /// The usual name of the file of the Pylon's secret.
 const TOKEN: &str = "pylon.token";
 
@@ -62,9 +62,26 @@ pub(crate) fn run(args: PylonArgs) -> anyhow::Result<ExitCode> {
         .build()?;
     runtime.block_on(async {
         let mut signals = signals::Signals::listen()?;
-        let pylon = Pylon::start(&config, &data, url, token)?;
+        // One is enough: while a copy is put back nobody can ask for another.
+        let (restorations, mut wanted) = mpsc::channel(1);
+        let begin = || {
+            let pylon = Pylon::start(&config, &data, url.clone(), token.clone())?;
+            pylon.open_door(&data, restorations.clone())?;
+            anyhow::Ok(pylon)
+        };
+        let mut pylon = begin()?;
         anstream::println!("estelle pylon {} is ready", env!("CARGO_PKG_VERSION"));
-        signals.next().await;
+        loop {
+            tokio::select! {
+                _ = signals.next() => break,
+                Some(mut wish) = wanted.recv() => {
+                    pylon.stop().await;
+                    let restored = restore(&data, wish.from).await;
+                    pylon = begin()?;
+                    tell(&mut wish.visitor, &restored).await;
+                }
+            }
+        }
         pylon.stop().await;
         Ok(ExitCode::SUCCESS)
     })
@@ -142,9 +159,17 @@ impl Pylon {
     }
 
     /// Lets those in who are at the machine.
-    pub(crate) fn open_door(&self, data: &Path) -> anyhow::Result<()> {
-        let relay = self.relay.clone();
-        self.door.open(data, relay, &self.tasks, self.stop.clone())
+    pub(crate) fn open_door(
+        &self,
+        data: &Path,
+        restorations: mpsc::Sender<Restoration>,
+    ) -> anyhow::Result<()> {
+        let inside = Inside {
+            relay: self.relay.clone(),
+            store: self.store.clone(),
+            restorations,
+        };
+        self.door.open(data, inside, &self.tasks, self.stop.clone())
     }
 
     /// Ends the links and the desk, and closes the store.
@@ -154,6 +179,14 @@ impl Pylon {
         self.tasks.wait().await;
         self.store.close().await;
     }
+}
+
+/// Replaces the database of a data folder by a copy, while no Pylon runs.
+pub(crate) async fn restore(data: &Path, from: PathBuf) -> anyhow::Result<()> {
+    let store = Store::open(&data.join(STORE))?;
+    let restored = store.restore(from).await;
+    store.close().await;
+    Ok(restored?)
 }
 
 /// Takes out of what the relay says what is for whoever is at the machine.

@@ -101,7 +101,8 @@ fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-fn now() -> Timestamp {
+/// The time.
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let millis = since.map_or(0, |since| since.as_millis());
     Timestamp(i64::try_from(millis).unwrap_or(i64::MAX))

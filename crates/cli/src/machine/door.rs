@@ -10,11 +10,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use estelle_proto::{DeviceToRelay, Envelope, RelayToDevice, limits};
 use estelle_pylon::link::relay::RelayLink;
+use estelle_pylon::store::Store;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+
+use super::store::{StoreRequest, tell};
 
 /// Answers that may wait for one visitor; whoever misses one is let go.
 const WAITING: usize = 64;
@@ -23,6 +26,23 @@ const WAITING: usize = 64;
 #[derive(Debug, Clone)]
 pub(crate) struct Door {
     notices: broadcast::Sender<RelayToDevice>,
+}
+
+/// Somebody wants a copy put back. The store is closed for that, and with it the door: whoever does it answers.
+#[derive(Debug)]
+pub(crate) struct Restoration {
+    /// The copy.
+    pub(crate) from: PathBuf,
+    /// Who wants it.
+    pub(crate) visitor: UnixStream,
+}
+
+/// Whom the door leads to.
+#[derive(Debug, Clone)]
+pub(crate) struct Inside {
+    pub(crate) relay: RelayLink,
+    pub(crate) store: Store,
+    pub(crate) restorations: mpsc::Sender<Restoration>,
 }
 
 /// Whether the relay says this to whoever is at the machine.
@@ -69,26 +89,42 @@ impl Door {
     pub(crate) fn open(
         &self,
         data: &Path,
-        relay: RelayLink,
+        inside: Inside,
         tasks: &TaskTracker,
         stop: CancellationToken,
     ) -> anyhow::Result<()> {
         let path = super::socket(data);
         let listener = bind(&path).with_context(|| format!("failed to open {}", path.display()))?;
-        tasks.spawn(self.clone().receive(listener, relay, tasks.clone(), stop));
+        tasks.spawn(self.clone().receive(listener, inside, tasks.clone(), stop));
         Ok(())
     }
 
     async fn receive(
         self,
         listener: UnixListener,
-        relay: RelayLink,
+        inside: Inside,
         tasks: TaskTracker,
         stop: CancellationToken,
     ) {
         while let Some(Ok((visitor, _))) = stop.run_until_cancelled(listener.accept()).await {
-            let visit = serve(visitor, relay.clone(), self.notices.subscribe());
+            let visit = serve(visitor, inside.clone(), self.notices.subscribe());
             tasks.spawn(stop.clone().run_until_cancelled_owned(visit));
+        }
+    }
+}
+
+impl Inside {
+    /// Does what somebody at the machine asks of the store, and tells them how it went.
+    async fn at_store(self, request: StoreRequest, mut visitor: UnixStream) {
+        match request {
+            StoreRequest::Backup { to } => {
+                let written = self.store.backup(to).await;
+                tell(&mut visitor, &written.map_err(Into::into)).await;
+            }
+            StoreRequest::Restore { from } => {
+                // If there is no room the same is under way already.
+                let _ = self.restorations.try_send(Restoration { from, visitor });
+            }
         }
     }
 }
@@ -107,7 +143,7 @@ fn bind(path: &PathBuf) -> io::Result<UnixListener> {
 /// One visitor, until either side has had enough.
 async fn serve(
     visitor: UnixStream,
-    relay: RelayLink,
+    inside: Inside,
     mut notices: broadcast::Receiver<RelayToDevice>,
 ) -> io::Result<()> {
     let (from, mut to) = visitor.into_split();
@@ -117,8 +153,15 @@ async fn serve(
         tokio::select! {
             line = lines.next_line() => {
                 let Some(line) = line? else { return Ok(()) };
+                if let Ok(request) = serde_json::from_str::<StoreRequest>(&line) {
+                    let from = lines.into_inner().into_inner().into_inner();
+                    if let Ok(visitor) = from.reunite(to) {
+                        inside.at_store(request, visitor).await;
+                    }
+                    return Ok(());
+                }
                 let Ok(envelope) = Envelope::<DeviceToRelay>::parse(&line) else { return Ok(()) };
-                if !may_say(&envelope.message) || relay.send(&envelope).is_err() {
+                if !may_say(&envelope.message) || inside.relay.send(&envelope).is_err() {
                     return Ok(());
                 }
             }

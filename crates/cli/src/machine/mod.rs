@@ -1,4 +1,4 @@
-//! What only the machine itself may do: let devices in.
+//! What only the machine itself may do: let devices in, copy its memory and put a copy back.
 //!
 //! ```text
 //!   estelle pair, estelle devices ── up.sock ──► door in `estelle up` ── as the Pylon ──► relay
@@ -11,10 +11,12 @@ mod call;
 mod devices;
 mod door;
 mod pair;
+mod store;
 
 pub(crate) use devices::{DevicesArgs, run as devices};
-pub(crate) use door::{Door, is_for_the_machine};
+pub(crate) use door::{Door, Inside, Restoration, is_for_the_machine};
 pub(crate) use pair::{Code, PairArgs, offer, run as pair};
+pub(crate) use store::{StoreRequest, ask_store, find, tell};
 
 use std::path::{Path, PathBuf};
 

@@ -44,8 +44,15 @@ struct Record {
     args: Vec<String>,
 }
 
+/// The arguments of the host that was started last on a folder.
+pub(crate) fn host_args(data: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(data.join(RECORD)).unwrap_or_default();
+    let record = serde_json::from_str::<Record>(&text);
+    record.map(|record| record.args).unwrap_or_default()
+}
+
 /// Sees to it that there is a host.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct HostKeeper {
     data: PathBuf,
     args: Vec<String>,

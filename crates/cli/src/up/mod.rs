@@ -12,6 +12,7 @@ mod greeting;
 mod host;
 mod secrets;
 
+pub(crate) use host::host_args;
 pub(crate) use secrets::Terminal;
 
 use std::io::IsTerminal as _;
@@ -21,9 +22,10 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use estelle_proto::Right;
+use estelle_proto::{Right, Token};
 use estelle_pylon::link::relay::RelayState;
 use estelle_relay::{OpenError, Registry, Relay};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -31,7 +33,7 @@ use crate::chat::agent::{Agent, Wanted};
 use crate::config::{Config, ConfigArgs, RelaySection};
 use crate::data::DataArgs;
 use crate::logging;
-use crate::machine::{self, Code};
+use crate::machine::{self, Code, Restoration};
 use crate::pylon::Pylon;
 use crate::relay::{authority, relay_config};
 use crate::signals::Signals;
@@ -135,13 +137,13 @@ async fn serve(
         ..terminal
     };
     terminal.store(data)?;
-    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let keeper = HostKeeper::new(data, &agent, config);
     keeper.ensure().await?;
-    let pylon = Pylon::start(config, data, own_url(&config.relay, address), pylon_token)?;
-    tasks.spawn(keeper.keep(pylon.host.state(), stop.clone()));
-    joined(&pylon).await?;
-    pylon.open_door(data)?;
+    let url = own_url(&config.relay, address);
+    // One is enough: while a copy is put back nobody can ask for another.
+    let (restorations, mut wanted) = mpsc::channel(1);
+    let begin = async || begin(config, data, (&url, &pylon_token), &keeper, &restorations).await;
+    let mut running = begin().await?;
     let greeting = Greeting {
         address: page,
         is_reachable: config.relay.public_url.is_some() || !address.ip().is_loopback(),
@@ -156,21 +158,63 @@ async fn serve(
     }
     let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if is_interactive && !args.json {
-        tasks.spawn(
-            stop.clone()
-                .run_until_cancelled_owned(invite(data.to_owned(), greeting.is_reachable)),
-        );
+        running.invite(data.to_owned(), greeting.is_reachable);
     }
-    signals.next().await;
-    stop.cancel();
-    tasks.close();
-    tasks.wait().await;
-    pylon.stop().await;
+    loop {
+        tokio::select! {
+            _ = signals.next() => break,
+            Some(mut wish) = wanted.recv() => {
+                running.stop().await;
+                let restored = crate::pylon::restore(data, wish.from).await;
+                running = begin().await?;
+                machine::tell(&mut wish.visitor, &restored).await;
+            }
+        }
+    }
+    running.stop().await;
     relay.stop().await;
     if !args.json {
         anstream::println!("{}", greeting.farewell());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The Pylon and whoever keeps its host.
+struct Running {
+    pylon: Pylon,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+/// Starts the Pylon and waits until it is there.
+async fn begin(
+    config: &Config,
+    data: &Path,
+    (url, token): (&str, &Token),
+    keeper: &HostKeeper,
+    restorations: &mpsc::Sender<Restoration>,
+) -> anyhow::Result<Running> {
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    let pylon = Pylon::start(config, data, url.to_owned(), token.clone())?;
+    tasks.spawn(keeper.clone().keep(pylon.host.state(), stop.clone()));
+    joined(&pylon).await?;
+    pylon.open_door(data, restorations.clone())?;
+    Ok(Running { pylon, tasks, stop })
+}
+
+impl Running {
+    fn invite(&self, data: PathBuf, is_reachable: bool) {
+        let stop = self.stop.clone();
+        self.tasks
+            .spawn(stop.run_until_cancelled_owned(invite(data, is_reachable)));
+    }
+
+    async fn stop(self) {
+        self.stop.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.pylon.stop().await;
+    }
 }
 
 /// Offers to let the first device in; a phone can only come when it can reach us.

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod archive;
 mod care;
 mod client;
 mod durable;

@@ -14,10 +14,10 @@ use crate::up::stage::Machine;
 
 /// A command that has ended.
 #[derive(Debug)]
-struct Done {
-    code: i32,
-    out: String,
-    err: String,
+pub(crate) struct Done {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 impl Done {
@@ -30,7 +30,7 @@ impl Done {
     }
 
     /// The lines of the output as JSON.
-    fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         let lines = self.out.lines();
         lines
             .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{self:?}")))
@@ -38,19 +38,19 @@ impl Done {
     }
 
     #[track_caller]
-    fn with_code(self, code: i32) -> Self {
+    pub(crate) fn with_code(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");
         self
     }
 }
 
-fn run(machine: &Machine, args: &[&str]) -> Done {
+pub(crate) fn run(machine: &Machine, args: &[&str]) -> Done {
     let mut command = machine.command(args);
     Done::of(command.stdin(Stdio::null()).output().unwrap())
 }
 
 /// A machine with a workspace "Project"; gives the id of its conversation.
-async fn with_project() -> (Machine, String) {
+pub(crate) async fn with_project() -> (Machine, String) {
     let machine = Machine::start(&Agent::Simulator).await;
     let made = run(&machine, &["new", "workspace", "Project"]).with_code(0);
     let id = made.out.trim().to_owned();

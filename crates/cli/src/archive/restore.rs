@@ -1,0 +1,135 @@
+//! `estelle restore`: what a backup has becomes what the machine has.
+//!
+//! The database is replaced, also while everything runs; what happened since then is told again by the host. The registry
+//! and the logs can only be put back while nobody uses them. A log that is there is newer than its copy, and stays.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use estelle_host::data::DataFolder;
+use estelle_relay::Registry;
+use serde_json::json;
+
+use super::{
+    CONVERSATIONS, DATABASE, FORMAT, MANIFEST, Manifest, REGISTRY, beside, copy_tree, make_folder,
+};
+use crate::data::DataArgs;
+use crate::machine::{self, StoreRequest};
+use crate::pylon;
+
+/// Put a backup back.
+///
+/// While `estelle up` runs, workspaces, history, settings and usage become what they were; what happened since comes again
+/// from the host's logs. When nothing runs, the registry of the relay and missing logs are put back as well. Devices that
+/// were revoked stay out.
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    #[command(flatten)]
+    data: DataArgs,
+    /// The folder that `estelle backup` made.
+    from: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
+    let from = std::path::absolute(&args.from)?;
+    let manifest = examine(&from)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let put_back = runtime.block_on(async {
+        let data = machine::find(&args.data.folders()?).await?;
+        if machine::is_open(&data).await {
+            let from = from.join(DATABASE);
+            machine::ask_store(&data, &StoreRequest::Restore { from }).await?;
+            return anyhow::Ok(vec!["database".to_owned()]);
+        }
+        at_rest(&from, &data).await
+    })?;
+    if args.json {
+        anstream::println!("{}", json!({ "restored": put_back, "backup": manifest }));
+    } else {
+        anstream::println!("Restored from {}: {}", manifest.at, put_back.join(", "));
+        if put_back.len() == 1 {
+            anstream::println!(
+                "The registry of the relay and the logs are in use and were left; stop everything to put those back."
+            );
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn examine(from: &Path) -> anyhow::Result<Manifest> {
+    let file = from.join(MANIFEST);
+    let text = fs::read_to_string(&file)
+        .with_context(|| format!("{} is no backup: there is no {MANIFEST}", from.display()))?;
+    let manifest: Manifest = serde_json::from_str(&text)
+        .with_context(|| format!("{} cannot be read", file.display()))?;
+    if manifest.format > FORMAT {
+        bail!(
+            "{} was made by a newer version ({}); use that one",
+            from.display(),
+            manifest.build
+        );
+    }
+    Ok(manifest)
+}
+
+/// Puts everything back while nobody uses it.
+async fn at_rest(from: &Path, data: &Path) -> anyhow::Result<Vec<String>> {
+    make_folder(data)?;
+    // Both are held until the end, so that neither a relay nor a host begins in between.
+    let registry_file = data.join(REGISTRY);
+    let _registry = Registry::open(&registry_file).context("a relay uses the registry")?;
+    let _host = DataFolder::take(data)
+        .context("end the host first: estelle host stop (its runs live on)")?;
+    pylon::restore(data, from.join(DATABASE)).await?;
+    let mut put_back = vec!["database".to_owned()];
+    if from.join(REGISTRY).is_file() {
+        replace(&from.join(REGISTRY), &registry_file)?;
+        put_back.push("registry".to_owned());
+    }
+    let missing = missing_logs(&from.join(CONVERSATIONS), &data.join(CONVERSATIONS))?;
+    put_back.push(format!("{missing} logs"));
+    Ok(put_back)
+}
+
+/// Puts a private copy in the place of a file, which stays beside it.
+fn replace(from: &Path, to: &Path) -> anyhow::Result<()> {
+    let failed = || format!("failed to replace {}", to.display());
+    let fresh = beside(to, ".new");
+    fs::copy(from, &fresh).with_context(failed)?;
+    if to.exists() {
+        fs::rename(to, beside(to, ".before-restore")).with_context(failed)?;
+    }
+    fs::rename(&fresh, to).with_context(failed)
+}
+
+/// Copies the conversations that are not there. Gives how many.
+fn missing_logs(from: &Path, to: &Path) -> anyhow::Result<usize> {
+    if !from.is_dir() {
+        return Ok(0);
+    }
+    make_folder(to)?;
+    let mut copied = 0;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let place = to.join(entry.file_name());
+        if place.exists() {
+            continue;
+        }
+        // Whole or not at all: a host must not find half of it.
+        let part = beside(&place, ".restore");
+        let _ = fs::remove_dir_all(&part);
+        copy_tree(&entry.path(), &part)?;
+        fs::rename(&part, &place)?;
+        copied += 1;
+    }
+    Ok(copied)
+}
