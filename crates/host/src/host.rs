@@ -3,6 +3,8 @@
 //! It takes the lock of the data folder, so there is one. Opening folds every log and takes up every run that lives.
 //! Letting go of it leaves the runs alone; stopping them is something to be asked for.
 
+mod forking;
+
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,6 +89,7 @@ impl Host {
         private_folder(&data.join("conversations"))?;
         // What a deletion left behind.
         let _ = std::fs::remove_dir_all(data.join("deleted"));
+        let _ = std::fs::remove_dir_all(forking::drafts(&data));
         let (trust, warning) = TrustStore::load(&data);
         if let Some(warning) = warning {
             tracing::warn!(%warning, "answers about trust are asked for again");
@@ -352,6 +355,9 @@ impl Host {
 
 impl Desk for Host {
     async fn submit(&self, command: PylonToHost) -> BoxFuture<'static, Result<Done, Refusal>> {
+        if let PylonToHost::ForkSession(command) = command {
+            return self.fork(command);
+        }
         match command.key() {
             Key::Conversation(id) => {
                 let id = id.clone();

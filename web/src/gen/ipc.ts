@@ -134,6 +134,27 @@ pid?: number,
 exitCode?: number, };
 
 /**
+ * Makes a new conversation from an old one up to, and without, one of its user messages.
+ */
+export type ForkSession = { 
+/**
+ * The old conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * The new conversation. Asking again with the same one changes nothing.
+ */
+newSessionId: ConversationId, 
+/**
+ * The `seq` of a user message of the old one.
+ */
+beforeSeq: Seq, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
  * Asks for the rules of the machine, and those of a workspace.
  */
 export type GetRules = { 
@@ -215,7 +236,11 @@ generation?: Generation,
 /**
  * The whole text of what `toolComplete` shows cut; absent if nothing was cut.
  */
-fullResult?: string, };
+fullResult?: string, 
+/**
+ * Whether it happened in the conversation that this one was made from: what it cost is counted there.
+ */
+copied?: boolean, };
 
 /**
  * What the host says to its clients.
@@ -438,7 +463,7 @@ requestId?: RequestId, };
 /**
  * What a Pylon says to the host.
  */
-export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "tool_result" } & ToolResult | { "type": "shutdown" } & Shutdown;
+export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "fork_session" } & ForkSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "tool_result" } & ToolResult | { "type": "shutdown" } & Shutdown;
 
 /**
  * A person must answer questions.

@@ -20,11 +20,28 @@ use super::lines::{Span, Transcript};
 use super::store::{LoadError, Place, SavedSessions};
 use super::time;
 
+/// The message at which a copy ends.
+#[derive(Debug, Clone)]
+enum End {
+    /// It is the last one of the copy.
+    With(String),
+    /// It is the first one that is left out.
+    Before(String),
+}
+
+impl End {
+    fn message(&self) -> &str {
+        match self {
+            Self::With(uuid) | Self::Before(uuid) => uuid,
+        }
+    }
+}
+
 /// How to copy a conversation.
 #[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct ForkOptions {
-    up_to: Option<String>,
+    end: Option<End>,
     title: Option<String>,
 }
 
@@ -39,7 +56,13 @@ impl ForkOptions {
     /// At the id of a compaction's boundary the copy ends before it; at that of its summary, the older messages that
     /// were kept behind the summary are left out.
     pub fn up_to(mut self, message_uuid: impl Into<String>) -> Self {
-        self.up_to = Some(message_uuid.into());
+        self.end = Some(End::With(message_uuid.into()));
+        self
+    }
+
+    /// Copies only what comes before the message with this id, in the order of the file.
+    pub fn before(mut self, message_uuid: impl Into<String>) -> Self {
+        self.end = Some(End::Before(message_uuid.into()));
         self
     }
 
@@ -80,11 +103,11 @@ impl SavedSessions {
         let failed = |error| LoadError::read(&source.file)(error);
         let mut file = Transcript::open(&source.file).map_err(failed)?;
         let mut plan = Plan::default();
-        file.for_each(|span, line| plan.add(span, line, options.up_to.as_deref()))
+        file.for_each(|span, line| plan.add(span, line, options.end.as_ref()))
             .map_err(failed)?;
-        match &options.up_to {
-            Some(uuid) if plan.end.is_none() => {
-                return Err(ForkError::NoSuchMessage(uuid.clone()));
+        match &options.end {
+            Some(end) if plan.end.is_none() => {
+                return Err(ForkError::NoSuchMessage(end.message().to_owned()));
             }
             _ if plan.last.is_none() => return Err(ForkError::NoMessages(id.clone())),
             _ => {}
@@ -139,7 +162,7 @@ struct Plan {
 }
 
 impl Plan {
-    fn add(&mut self, span: Span, line: &[u8], up_to: Option<&str>) {
+    fn add(&mut self, span: Span, line: &[u8], wanted: Option<&End>) {
         let Some(entry) = Entry::parse(line) else {
             return;
         };
@@ -162,9 +185,9 @@ impl Plan {
             self.skipped.insert(uuid.to_owned(), parent);
             return;
         }
-        if up_to == Some(uuid) {
+        if let Some(end) = wanted.filter(|end| end.message() == uuid) {
             self.end = Some(span.offset);
-            if entry.is_boundary() {
+            if entry.is_boundary() || matches!(end, End::Before(_)) {
                 return;
             }
             if entry.is_compact_summary == Some(true) {

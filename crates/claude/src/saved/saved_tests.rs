@@ -579,6 +579,14 @@ fn fork_ends_where_it_is_told() {
             .collect::<Vec<_>>()
     };
     assert_eq!(kinds(1), ["user", "custom-title"]);
+    let without = |number| {
+        let options = ForkOptions::new().before(uuid(number)).title("T");
+        disk.saved().fork(&id, &options)
+    };
+    let lines = disk.lines(&without(2).expect("a fork"));
+    assert_eq!(lines.len(), 2, "the first message and the title");
+    assert!(matches!(without(1), Err(ForkError::NoMessages(_))));
+    assert!(matches!(without(99), Err(ForkError::NoSuchMessage(_))));
     assert_eq!(
         kinds(3),
         ["user", "assistant", "custom-title"],

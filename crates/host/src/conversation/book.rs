@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use estelle_proto::ipc::{HostEvent, HostToPylon, to_line};
 use estelle_proto::{ChainHash, ConversationId, Epoch, Generation, Seq, Timestamp};
-use estelle_state::conversation::{Conversation, Durable, Entry, Record};
+use estelle_state::conversation::{Conversation, Durable, Entry, Origin, Record};
 
 use crate::log::{self, AppendError, Damage, Log, Sync};
 use crate::mailbox::{Letter, Mark, fitting};
@@ -278,6 +278,11 @@ impl Book {
         let _ = self.log.give_back();
     }
 
+    /// Brings what was appended to the disk, and waits for it.
+    pub(super) fn sync_now(&self) -> io::Result<()> {
+        self.sync.sync_data()
+    }
+
     /// What a replay needs to know.
     pub fn view(&self) -> View {
         View {
@@ -351,6 +356,7 @@ fn letter(
         timestamp: Some(entry.at),
         generation: generation(&entry.record),
         full_result: durable.full.clone(),
+        copied: matches!(entry.record, Record::Copied(_)).then_some(true),
         ..HostEvent::new(id.clone(), durable.event.clone())
     };
     let line = fitting(to_line(&HostToPylon::Event(event)).ok()?);
@@ -374,6 +380,7 @@ fn generation(record: &Record) -> Option<Generation> {
         Record::Ended { generation, .. } => Some(*generation),
         Record::Shown { key, .. } => Some(key.generation),
         Record::Began { .. }
+        | Record::Copied(_)
         | Record::Set(_)
         | Record::Accepted(_)
         | Record::Withdrawn { .. }
@@ -504,6 +511,37 @@ impl View {
             offset: from.offset,
         };
         Ok((letters, position))
+    }
+
+    /// Which conversation.
+    pub(crate) fn id(&self) -> &ConversationId {
+        &self.id
+    }
+
+    /// The conversation that this one was made from.
+    pub(crate) fn origin(&self) -> io::Result<Option<Origin>> {
+        let mut origin = None;
+        self.entries(|entry| {
+            if let Record::Copied(from) = entry.record {
+                origin.get_or_insert(from);
+            }
+        })?;
+        Ok(origin)
+    }
+
+    /// Every entry of the log, in order.
+    pub(crate) fn entries(&self, mut show: impl FnMut(Entry)) -> io::Result<()> {
+        let mut failure = None;
+        log::read_between(
+            &self.path,
+            0,
+            self.end,
+            |_, payload| match serde_json::from_slice(payload) {
+                Ok(entry) => show(entry),
+                Err(error) => failure = Some(error),
+            },
+        )?;
+        failure.map_or(Ok(()), |error| Err(error.into()))
     }
 
     fn events_from(

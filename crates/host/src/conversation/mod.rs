@@ -4,7 +4,7 @@
 //! queue, in order; lines of the journal come in as they are written; what is due is derived from the machine after
 //! each of them. `docs/design/host.md` has the picture, `docs/design/durable-runs.md` the crash windows.
 //!
-//! - `actor`: the loop. `birth`: the first message. `requests`: what clients ask. `running`: starting, attaching, ending. `reading`: the journal.
+//! - `actor`: the loop. `birth`: the first message. `forking`: a copy of another one. `requests`: what clients ask. `running`: starting, attaching, ending. `reading`: the journal.
 //!   `judging`: the policy and trust. `report`: status. `subscribing`: replays and listeners.
 
 mod actor;
@@ -12,6 +12,7 @@ mod birth;
 mod book;
 mod calls;
 mod context;
+mod forking;
 mod judging;
 mod live;
 mod reading;
@@ -28,6 +29,7 @@ pub use context::HostSettings;
 
 pub(crate) use actor::{Actor, Command, Ended, disk_trouble, now};
 pub(crate) use birth::{await_first_message, private_folder, unknown};
-pub(crate) use book::LOG;
+pub(crate) use book::{LOG, View};
 pub(crate) use context::Context;
+pub(crate) use forking::{Fork, ForkError, Forked};
 pub(crate) use subscribing::subscribe;

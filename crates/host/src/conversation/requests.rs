@@ -91,6 +91,7 @@ impl Actor {
             }
             PylonToHost::Hello(_)
             | PylonToHost::GetStatus(_)
+            | PylonToHost::ForkSession(_)
             | PylonToHost::PylonReconnected(_)
             | PylonToHost::Subscribe(_)
             | PylonToHost::Unsubscribe(_)

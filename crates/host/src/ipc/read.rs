@@ -128,6 +128,7 @@ impl<D: Desk> Reader<D> {
             | PylonToHost::NewSession(_)
             | PylonToHost::ClearSession(_)
             | PylonToHost::DeleteSession(_)
+            | PylonToHost::ForkSession(_)
             | PylonToHost::PermissionResponse(_)
             | PylonToHost::QuestionResponse(_)
             | PylonToHost::SetPermissionMode(_)

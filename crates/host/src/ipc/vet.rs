@@ -36,6 +36,7 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
         | PylonToHost::NewSession(_)
         | PylonToHost::ClearSession(_)
         | PylonToHost::DeleteSession(_)
+        | PylonToHost::ForkSession(_)
         | PylonToHost::QuestionResponse(_)
         | PylonToHost::GetStatus(_)
         | PylonToHost::PylonReconnected(_)

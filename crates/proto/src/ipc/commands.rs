@@ -111,6 +111,20 @@ request! {
 }
 
 request! {
+    /// Makes a new conversation from an old one up to, and without, one of its user messages.
+    pub struct ForkSession {
+        required {
+            /// The old conversation.
+            session_id: ConversationId,
+            /// The new conversation. Asking again with the same one changes nothing.
+            new_session_id: ConversationId,
+            /// The `seq` of a user message of the old one.
+            before_seq: Seq,
+        }
+    }
+}
+
+request! {
     /// Answers a permission.
     pub struct PermissionResponse {
         required {
@@ -265,6 +279,7 @@ union! {
         NewSession(NewSession) = "new_session",
         ClearSession(ClearSession) = "clear_session",
         DeleteSession(DeleteSession) = "delete_session",
+        ForkSession(ForkSession) = "fork_session",
         PermissionResponse(PermissionResponse) = "permission_response",
         QuestionResponse(QuestionResponse) = "question_response",
         GetStatus(GetStatus) = "get_status",
@@ -293,6 +308,7 @@ impl PylonToHost {
             Self::NewSession(command) => &mut command.request_id,
             Self::ClearSession(command) => &mut command.request_id,
             Self::DeleteSession(command) => &mut command.request_id,
+            Self::ForkSession(command) => &mut command.request_id,
             Self::PermissionResponse(command) => &mut command.request_id,
             Self::QuestionResponse(command) => &mut command.request_id,
             Self::GetStatus(command) => &mut command.request_id,
@@ -322,6 +338,7 @@ impl PylonToHost {
             Self::NewSession(command) => &command.request_id,
             Self::ClearSession(command) => &command.request_id,
             Self::DeleteSession(command) => &command.request_id,
+            Self::ForkSession(command) => &command.request_id,
             Self::PermissionResponse(command) => &command.request_id,
             Self::QuestionResponse(command) => &command.request_id,
             Self::GetStatus(command) => &command.request_id,
@@ -351,6 +368,7 @@ impl PylonToHost {
             Self::NewSession(command) => Key::Conversation(&command.session_id),
             Self::ClearSession(command) => Key::Conversation(&command.session_id),
             Self::DeleteSession(command) => Key::Conversation(&command.session_id),
+            Self::ForkSession(command) => Key::Conversation(&command.session_id),
             Self::PermissionResponse(command) => Key::Conversation(&command.session_id),
             Self::QuestionResponse(command) => Key::Conversation(&command.session_id),
             Self::SetModel(command) => Key::Conversation(&command.session_id),

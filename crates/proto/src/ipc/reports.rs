@@ -34,6 +34,8 @@ data! {
             generation: Generation,
             /// The whole text of what `toolComplete` shows cut; absent if nothing was cut.
             full_result: String,
+            /// Whether it happened in the conversation that this one was made from: what it cost is counted there.
+            copied: bool,
         }
     }
 }

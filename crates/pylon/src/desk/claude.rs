@@ -27,7 +27,10 @@ use super::workspaces::{end, told};
 use crate::link::host::{HostState, LostHost};
 
 /// Asks the host and takes a refusal for a failure.
-async fn ask(cx: &Context, command: impl Into<PylonToHost>) -> Result<RequestResult, ApiError> {
+pub(super) async fn ask(
+    cx: &Context,
+    command: impl Into<PylonToHost>,
+) -> Result<RequestResult, ApiError> {
     let asked = cx.host.request(command).await;
     asked.map_err(|error| error.told())
 }

@@ -1,4 +1,4 @@
-//! Conversations: make, select, rename, delete.
+//! Conversations: make, fork, select, rename, delete.
 //!
 //! Selecting registers the asker as a viewer before the page of history is read, so that nothing falls between the page
 //! and the events that follow; what it gets twice it knows by its number. After the page it is told what is under way.
@@ -9,11 +9,13 @@ use estelle_proto::conversations::{
     CreatedConversation,
 };
 use estelle_proto::history::{HistoryRequest, HistoryResult};
-use estelle_proto::ipc::Touch;
+use estelle_proto::ipc::{ForkSession, Touch};
 use estelle_proto::{
-    ApiError, ConversationId, ErrorCode, PermissionMode, Reply, SkillType, WorkspaceId,
+    ApiError, ConversationId, ErrorCode, Name, PermissionMode, Reply, RequestId, SkillType,
+    WorkspaceId,
 };
 
+use super::claude::ask;
 use super::context::{Asker, Context, now};
 use super::error::{Told, refusal, unknown_word};
 use super::workspaces::{end, told};
@@ -36,7 +38,18 @@ pub(super) async fn known(
 pub(super) async fn create(cx: &Context, asker: &Asker, request: ConversationCreate) {
     let id = request.request_id.clone();
     let result = ConversationCreateResult::new(cx.device(), request.workspace_id.clone());
-    let result = match try_create(cx, asker, request).await {
+    let created = try_create(cx, asker, request).await;
+    tell_made(cx, asker, result, created, id.as_ref()).await;
+}
+
+async fn tell_made(
+    cx: &Context,
+    asker: &Asker,
+    result: ConversationCreateResult,
+    made: Result<CreatedConversation, ApiError>,
+    request: Option<&RequestId>,
+) {
+    let result = match made {
         Ok(conversation) => ConversationCreateResult {
             conversation: Some(conversation),
             ..result
@@ -44,7 +57,7 @@ pub(super) async fn create(cx: &Context, asker: &Asker, request: ConversationCre
         Err(error) => result.failed(error),
     };
     let is_done = result.outcome().is_ok();
-    asker.answer(result.in_reply_to(id.as_ref()));
+    asker.answer(result.in_reply_to(request));
     if is_done {
         cx.list_changed().await;
     }
@@ -62,6 +75,7 @@ async fn try_create(
         return Err(unknown_word("permissionMode", word));
     }
     let new = NewConversation {
+        id: None,
         workspace_id: request.workspace_id,
         name: request.name,
         skill_type: request.skill_type,
@@ -69,6 +83,15 @@ async fn try_create(
         permission_mode: request.permission_mode,
         at: now(),
     };
+    make(cx, asker, new).await
+}
+
+/// Puts a conversation into the list and shows it to whoever made it.
+async fn make(
+    cx: &Context,
+    asker: &Asker,
+    new: NewConversation,
+) -> Result<CreatedConversation, ApiError> {
     let made = cx.store.create_conversation(new).await;
     let made = made.map_err(|error| error.told())?;
     let id = made.conversation_id;
@@ -168,13 +191,44 @@ async fn try_delete(
     Ok(())
 }
 
-/// The host has no way to begin a session in the middle of another one.
-pub(super) fn fork(cx: &Context, asker: &Asker, request: ConversationFork) {
-    let error = refusal(ErrorCode::Conflict, "this pylon cannot fork conversations");
-    let result = ConversationCreateResult::new(cx.device(), request.workspace_id);
-    asker.answer(
-        result
-            .failed(error)
-            .in_reply_to(request.request_id.as_ref()),
-    );
+pub(super) async fn fork(cx: &Context, asker: &Asker, request: ConversationFork) {
+    let id = request.request_id.clone();
+    let result = ConversationCreateResult::new(cx.device(), request.workspace_id.clone());
+    let forked = try_fork(cx, asker, request).await;
+    tell_made(cx, asker, result, forked, id.as_ref()).await;
+}
+
+/// The host has the copy before the list does: what is in the list is there.
+async fn try_fork(
+    cx: &Context,
+    asker: &Asker,
+    request: ConversationFork,
+) -> Result<CreatedConversation, ApiError> {
+    let (workspace, source) = (request.workspace_id, request.conversation_id);
+    let known = known(cx, &workspace, &source).await?.conversation;
+    let new_id = uuid::Uuid::now_v7().to_string();
+    let new_id = ConversationId::parse(&new_id)
+        .map_err(|error| refusal(ErrorCode::Internal, error.to_string()))?;
+    let wish = ForkSession::new(source, new_id.clone(), request.before_seq);
+    ask(cx, wish).await?.outcome()?;
+    let new = NewConversation {
+        id: Some(new_id.clone()),
+        workspace_id: workspace,
+        name: request.name.unwrap_or_else(|| name_of_fork(&known.name)),
+        skill_type: known.skill_type,
+        model: known.model,
+        permission_mode: known.permission_mode,
+        at: now(),
+    };
+    let made = make(cx, asker, new).await;
+    if made.is_err() {
+        // Nobody knows of the copy, so nobody misses it.
+        let _ = end(cx, new_id).await;
+    }
+    made
+}
+
+fn name_of_fork(name: &Name) -> Name {
+    let forked = format!("{name} (fork)");
+    Name::parse(&forked).unwrap_or_else(|_| name.clone())
 }

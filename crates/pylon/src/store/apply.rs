@@ -163,6 +163,10 @@ fn take_in(
     if let Some(entry) = entry::entry(&event.event, at, conversation.seq, beside) {
         put(db, conversation, epoch, at, &entry)?;
     }
+    if event.copied == Some(true) {
+        fold_copied(conversation, &event.event);
+        return Ok(());
+    }
     fold(db, conversation, &event.event, at)?;
     if entry::is_notable(&event.event) {
         conversation.notable = devices::raise_mark(db)?;
@@ -256,6 +260,14 @@ fn keep_part(
     let ordinal = int(conversation.entries);
     let values = params![conversation.shelf.0, call.as_str(), ordinal, whole];
     db.prepare_cached(sql)?.execute(values).map(|_| ())
+}
+
+/// What an event of another conversation changes beside the history: its session and its cost are not of this one, and
+/// people have seen it there.
+fn fold_copied(conversation: &mut Folded, event: &ClaudeEvent) {
+    if let ClaudeEvent::State(change) = event {
+        conversation.status = change.state.clone();
+    }
 }
 
 /// What an event changes beside the history.

@@ -19,6 +19,8 @@ use super::{Store, StoreError, WorkspaceError, settings, sweep, usage, workspace
 /// A conversation to be.
 #[derive(Debug, Clone)]
 pub struct NewConversation {
+    /// Under which id the host has it already; `None` if it has not.
+    pub id: Option<ConversationId>,
     /// In which workspace.
     pub workspace_id: WorkspaceId,
     /// Its name.
@@ -229,7 +231,10 @@ pub(super) fn create_in(
     workspace: i64,
     new: &NewConversation,
 ) -> rusqlite::Result<Conversation> {
-    let id = workspaces::fresh_id::<ConversationId>()?;
+    let id = match &new.id {
+        Some(id) => id.clone(),
+        None => workspaces::fresh_id()?,
+    };
     let key = insert(db, workspace, &id, new)?;
     workspaces::activate(db, Some(workspace), Some(key))?;
     db.prepare_cached("UPDATE workspaces SET last_used = ?2 WHERE key = ?1")?

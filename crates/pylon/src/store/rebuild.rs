@@ -186,6 +186,7 @@ pub(super) fn place(db: &Connection, placement: &Placement) -> rusqlite::Result<
         )?,
     };
     let new = NewConversation {
+        id: None,
         workspace_id: placement.workspace_id.clone(),
         name: placement.name.clone(),
         skill_type: SkillType::General,

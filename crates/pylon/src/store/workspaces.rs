@@ -209,6 +209,7 @@ fn create(db: &Connection, new: &NewWorkspace) -> rusqlite::Result<(Workspace, C
     let id = fresh_id::<WorkspaceId>()?;
     let key = insert(db, &id, &new.name, &new.working_dir, new.at)?;
     let first = NewConversation {
+        id: None,
         workspace_id: id.clone(),
         name: new.conversation_name.clone(),
         skill_type: SkillType::General,

@@ -22,7 +22,7 @@ impl Conversation {
     pub fn apply(&mut self, entry: &Entry) {
         let at = entry.at;
         match &entry.record {
-            Record::Began { .. } | Record::Repaired { .. } => {}
+            Record::Began { .. } | Record::Copied(_) | Record::Repaired { .. } => {}
             Record::Shortened { epoch } => self.epoch = *epoch,
             Record::Set(change) => self.set(change),
             Record::Accepted(message) => {
@@ -391,6 +391,21 @@ impl Settings {
         }
         if let Some(prompt) = &change.append_system_prompt {
             self.append_system_prompt = Some(prompt.clone()).filter(|text| !text.is_empty());
+        }
+    }
+}
+
+impl From<Settings> for Change {
+    fn from(settings: Settings) -> Self {
+        Self {
+            workspace_id: settings.workspace_id,
+            working_dir: settings.working_dir,
+            mode: settings.mode,
+            model: settings.model,
+            append_system_prompt: settings.append_system_prompt,
+            mcp_config: settings.mcp_config,
+            tool_server: settings.tool_server,
+            session: None,
         }
     }
 }

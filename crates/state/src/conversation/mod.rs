@@ -34,7 +34,7 @@ pub use endings::EndedRun;
 pub use messages::{Place, Tracked};
 pub use reading::Suspicion;
 pub use record::{
-    Change, Control, Durable, Entry, Message, MessageId, Record, Request, RunExit, Seen,
+    Change, Control, Durable, Entry, Message, MessageId, Origin, Record, Request, RunExit, Seen,
     StopReason, Stretch, Verdict,
 };
 pub use run::{Call, Run};
@@ -243,6 +243,17 @@ impl Conversation {
 
 /// Changing: the two steps that every decision ends with.
 impl Conversation {
+    /// Takes over events of the conversation that this one is made from; they say themselves how its state changed.
+    pub fn copy(&mut self, at: Timestamp, origin: Origin, events: Vec<Durable>) -> Entry {
+        let entry = Entry {
+            at,
+            record: Record::Copied(origin),
+            events,
+        };
+        self.apply(&entry);
+        entry
+    }
+
     /// Takes a record, adds the change of state it brings about, and gives the entry for the log.
     fn commit(&mut self, at: Timestamp, record: Record, events: Vec<Durable>) -> Entry {
         let mut entry = Entry { at, record, events };

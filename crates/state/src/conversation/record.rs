@@ -10,7 +10,7 @@ use estelle_proto::ipc::ToolServer;
 use estelle_proto::runs::PauseReason;
 use estelle_proto::{
     ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Json, OnBusy,
-    PathText, PermissionMode, Timestamp, ToolUseId, WorkspaceId,
+    PathText, PermissionMode, Seq, Timestamp, ToolUseId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +64,8 @@ pub enum Record {
         /// The highest generation of the life before, so that numbers of runs stay unique.
         generation: Generation,
     },
+    /// Events of the conversation that this one was made from.
+    Copied(Origin),
     /// Settings were changed; what is absent stays.
     Set(Change),
     /// A user message was taken on.
@@ -177,6 +179,18 @@ pub enum Record {
         /// What, for people.
         what: String,
     },
+}
+
+/// Where events were copied from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Origin {
+    /// Which conversation.
+    pub conversation_id: ConversationId,
+    /// Which life of its log.
+    pub epoch: Epoch,
+    /// The number that the first of the events has there.
+    pub seq: Seq,
 }
 
 /// A user message.

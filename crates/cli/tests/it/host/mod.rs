@@ -1,6 +1,7 @@
 //! The host with real processes: turns, decisions, stopping, and taking up what a dead host left.
 
 mod folders;
+mod forks;
 mod lifecycle;
 mod messages;
 mod permissions;
@@ -17,6 +18,7 @@ use estelle_sim::script::Script;
 use serde_json::json;
 
 use folders::what_was_done_can_be_proven;
+use forks::a_copy_goes_on_from_before_a_message;
 use lifecycle::{
     a_killed_agent_is_reported_and_not_restarted, a_new_session_forgets_what_was_said,
     a_session_belongs_to_one_conversation_at_a_time, a_session_that_is_gone_is_begun_afresh_once,
@@ -309,6 +311,7 @@ on_all_agents!(
     a_message_that_is_sent_twice_runs_once,
     a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
     a_mode_can_change_in_mid_session,
+    a_copy_goes_on_from_before_a_message,
     a_sub_agent_may_ask_after_its_turn_has_ended,
     a_session_belongs_to_one_conversation_at_a_time,
     what_was_done_can_be_proven;

@@ -242,6 +242,11 @@ impl Listener {
         texts.collect()
     }
 
+    /// Reads everything that happened before it began to listen.
+    pub(crate) async fn caught_up(&mut self) {
+        while !matches!(self.message().await, HostToPylon::Snapshot(_)) {}
+    }
+
     /// Waits for nothing to go on.
     pub(crate) async fn idle(&mut self) {
         self.until(|event| matches!(event, ClaudeEvent::State(now) if now.state == ConversationStatus::Idle))

@@ -3,6 +3,7 @@
 
 pub(crate) mod client;
 mod devices;
+mod forks;
 mod killed;
 pub(crate) mod stage;
 

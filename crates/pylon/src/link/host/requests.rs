@@ -152,6 +152,7 @@ fn repeat(command: &PylonToHost) -> Repeat {
         | PylonToHost::SetPermissionMode(_)
         | PylonToHost::SetModel(_)
         | PylonToHost::CancelMessage(_)
+        | PylonToHost::ForkSession(_)
         | PylonToHost::Touch(_)
         | PylonToHost::GetRules(_)
         | PylonToHost::SetRule(_)

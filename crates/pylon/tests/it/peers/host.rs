@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use estelle_proto::events::{DecisionAnswered, TextComplete, UserMessage};
 use estelle_proto::ipc::{
-    Hello, HostEvent, PendingPermission, PermissionResponse, RequestResult, SendMessage,
-    SessionStatus, Snapshot, StatusResponse, Subscribe, Subscribed,
+    ForkSession, Hello, HostEvent, PendingPermission, PermissionResponse, RequestResult,
+    SendMessage, SessionStatus, Snapshot, StatusResponse, Subscribe, Subscribed,
 };
 use estelle_proto::writing::OpenBlock;
 use estelle_proto::{
@@ -253,6 +253,7 @@ impl Connection {
                 world.logs.remove(&command.session_id);
                 Some(done(command.request_id.as_ref()))
             }
+            PylonToHost::ForkSession(command) => Some(self.fork(&command)),
             PylonToHost::PermissionResponse(command) => Some(self.decide(&command)),
             PylonToHost::Hello(_) => None,
             other => Some(done(other.request_id())),
@@ -284,6 +285,21 @@ impl Connection {
             log.push(message.into());
         }
         done(command.request_id.as_ref())
+    }
+
+    fn fork(&self, command: &ForkSession) -> RequestResult {
+        let mut world = self.world.lock().unwrap();
+        let log = world.logs.get(&command.session_id).cloned();
+        let mut log = log.unwrap_or_default();
+        let place = usize::try_from(command.before_seq.0).unwrap() - 1;
+        let result = done(command.request_id.as_ref());
+        if !matches!(log.get(place), Some(ClaudeEvent::UserMessage(_))) {
+            let message = "no message".to_owned();
+            return result.failed(ApiError::new(ErrorCode::Conflict, message, Retry::Never));
+        }
+        log.truncate(place);
+        world.logs.insert(command.new_session_id.clone(), log);
+        result
     }
 
     /// The first answer wins.

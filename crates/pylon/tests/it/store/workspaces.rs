@@ -8,6 +8,7 @@ use super::{Bench, make_workspace, name};
 
 async fn make_conversation(store: &Store, workspace: &WorkspaceId, text: &str) -> ConversationId {
     let new = NewConversation {
+        id: None,
         workspace_id: workspace.clone(),
         name: name(text),
         skill_type: SkillType::Planner,

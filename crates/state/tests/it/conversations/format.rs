@@ -50,7 +50,7 @@ fn the_example_of_a_log_has_every_kind() {
     assert_eq!(found.len(), KINDS.len(), "a kind that is not in the list");
 }
 
-const KINDS: [&str; 51] = [
+const KINDS: [&str; 52] = [
     "accepted",
     "answered",
     "asked",
@@ -59,6 +59,7 @@ const KINDS: [&str; 51] = [
     "cancel",
     "code",
     "control mode",
+    "copied",
     "decided",
     "delivered",
     "disobeyed",
@@ -108,6 +109,7 @@ const KINDS: [&str; 51] = [
 fn name(record: &Record, found: &mut BTreeSet<&'static str>) {
     let name = match record {
         Record::Began { .. } => "began",
+        Record::Copied(_) => "copied",
         Record::Set(_) => "set",
         Record::Accepted(_) => "accepted",
         Record::Withdrawn { .. } => "withdrawn",
