@@ -6,8 +6,8 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use estelle_proto::usage::PylonStatus;
 use estelle_proto::{
-    AppToPylon, Broadcast, ConversationId, DeviceId, DeviceType, Envelope, ErrorCode, Message,
-    PylonToApp, RelayToDevice, Retry, Right, WorkspaceId,
+    AppToPylon, Broadcast, ConversationId, DeviceId, DeviceKey, DeviceType, Envelope, ErrorCode,
+    Message, PylonToApp, RelayToDevice, Retry, Right, WorkspaceId,
 };
 use tokio::sync::mpsc;
 use tokio::task::{Id, JoinSet};
@@ -85,6 +85,9 @@ impl Actor {
     }
 
     pub(super) async fn run(mut self) {
+        if let Err(error) = self.cx.store.empty_room().await {
+            tracing::warn!(%error, "devices that are gone still count as looking");
+        }
         self.follow_all().await;
         loop {
             match self.next().await {
@@ -184,8 +187,9 @@ impl Actor {
                 self.announce_status();
             }
             RelayToDevice::ClientDisconnect(gone) => {
-                self.room.leave(gone.device_id);
-                self.forget_device(gone.device_id).await;
+                if let Some(reader) = self.room.leave(gone.device_id) {
+                    self.went(gone.device_id, reader).await;
+                }
             }
             RelayToDevice::ErrorReport(report) => {
                 tracing::debug!(error = %report.error, about = ?report.about, "the relay complains");
@@ -196,8 +200,8 @@ impl Actor {
 
     async fn on_presence(&mut self, clients: BTreeSet<DeviceId>) {
         let (came, went) = self.room.present(clients);
-        for device in went {
-            self.forget_device(device).await;
+        for (client, reader) in went {
+            self.went(client, reader).await;
         }
         for device in came {
             self.register_device(device).await;
@@ -212,6 +216,27 @@ impl Actor {
         }
     }
 
+    /// What a paired device has seen is kept for when it is back; a connection does not come back.
+    async fn went(&self, client: DeviceId, reader: DeviceId) {
+        if client == reader {
+            return self.forget_device(client).await;
+        }
+        if let Err(error) = self.cx.store.look_away(reader).await {
+            tracing::warn!(%error, "a device that went still counts as looking");
+        }
+    }
+
+    /// Finds out which paired device a client is.
+    async fn recognise(&mut self, client: DeviceId, key: DeviceKey) {
+        match self.cx.store.paired_device(key).await {
+            Ok(reader) => {
+                self.forget_device(client).await;
+                self.room.recognise(client, reader);
+            }
+            Err(error) => tracing::warn!(%error, "a device is not recognised"),
+        }
+    }
+
     async fn forget_device(&self, device: DeviceId) {
         if let Err(error) = self.cx.store.forget_device(device).await {
             tracing::warn!(%error, "a client is not forgotten");
@@ -222,16 +247,22 @@ impl Actor {
         let (Some(from), Some(outlet)) = (envelope.from, self.outlet.clone()) else {
             return;
         };
+        if self.room.join(from.device_id) {
+            self.register_device(from.device_id).await;
+        }
+        if let Some(key) = from.device_key
+            && !self.room.is_recognised(from.device_id)
+        {
+            self.recognise(from.device_id, key).await;
+        }
         let (asker, message) = (
             Asker {
                 device: from.device_id,
+                reader: self.room.reader(from.device_id),
                 outlet,
             },
             envelope.message,
         );
-        if self.room.join(asker.device) {
-            self.register_device(asker.device).await;
-        }
         let right = message.right();
         // The relay checks this as well; a relay that says nothing about rights gives none.
         if !from
@@ -324,7 +355,9 @@ impl Actor {
                 self.jobs.spawn(requests::carry_out(cx, asker, *message))
             }
             (Job::List, Some(outlet)) => {
-                let clients = self.room.clients().collect();
+                let clients = self.room.clients();
+                let clients = clients.map(|client| (client, self.room.reader(client)));
+                let clients = clients.collect();
                 self.jobs.spawn(tell_list(cx, outlet, clients))
             }
             (Job::Status, Some(outlet)) => self.jobs.spawn(tell_status(cx, outlet)),
@@ -359,11 +392,14 @@ fn refuse(job: &Job) {
 }
 
 /// Each client gets its own list, because each has read something else.
-async fn tell_list(cx: Context, outlet: Outlet, clients: Vec<DeviceId>) {
-    for device in clients {
-        let outlet = outlet.clone();
-        let asker = Asker { device, outlet };
-        asker.answer(workspaces::listing(&cx, device).await);
+async fn tell_list(cx: Context, outlet: Outlet, clients: Vec<(DeviceId, DeviceId)>) {
+    for (device, reader) in clients {
+        let asker = Asker {
+            device,
+            reader,
+            outlet: outlet.clone(),
+        };
+        asker.answer(workspaces::listing(&cx, reader).await);
         cx.show_decisions(asker).await;
     }
 }

@@ -114,6 +114,8 @@ pub(super) fn now() -> Timestamp {
 #[derive(Debug, Clone)]
 pub(super) struct Asker {
     pub(super) device: DeviceId,
+    /// Under which number the store keeps what it has seen.
+    pub(super) reader: DeviceId,
     pub(super) outlet: Outlet,
 }
 

@@ -97,7 +97,7 @@ async fn make(
     let id = made.conversation_id;
     cx.host.follow(id.clone(), None).await;
     // Whoever makes a conversation looks at it.
-    let viewed = cx.store.view(asker.device, id.clone()).await;
+    let viewed = cx.store.view(asker.reader, id.clone()).await;
     viewed.map_err(|error| error.told())?;
     cx.look(asker.device, id.clone()).await;
     Ok(CreatedConversation {
@@ -127,7 +127,7 @@ async fn try_select(
 ) -> Result<HistoryResult, ApiError> {
     let id = &request.conversation_id;
     known(cx, &request.workspace_id, id).await?;
-    let viewed = cx.store.view(asker.device, id.clone()).await;
+    let viewed = cx.store.view(asker.reader, id.clone()).await;
     viewed.map_err(|error| error.told())?;
     let seen = cx.look(asker.device, id.clone()).await;
     let page = cx.store.page(PageQuery::from(request)).await;

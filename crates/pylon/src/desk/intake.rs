@@ -244,7 +244,7 @@ impl Actor {
             Ok(devices) => devices,
             Err(error) => return tracing::warn!(%error, "who has not read it is not known"),
         };
-        let Some(to) = To::devices(self.room.untold(id, unread_by)) else {
+        let Some(to) = To::devices(self.room.untold(id, &unread_by)) else {
             return;
         };
         let status = self.room.live(id).status();

@@ -56,6 +56,8 @@ impl Audience {
 pub(super) struct Room {
     clients: BTreeSet<DeviceId>,
     views: BTreeMap<DeviceId, ConversationId>,
+    /// Under which number the store keeps what a client has seen, where that is not the number of its connection.
+    readers: BTreeMap<DeviceId, DeviceId>,
     /// Who was told that a conversation has something new, and has not looked since.
     told: BTreeSet<(ConversationId, DeviceId)>,
     live: BTreeMap<ConversationId, Live>,
@@ -64,18 +66,33 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// These clients are there and no others. Gives those who came and those who went.
+    /// These clients are there and no others. Gives those who came, and those who went with their readers.
     pub(super) fn present(
         &mut self,
         clients: BTreeSet<DeviceId>,
-    ) -> (Vec<DeviceId>, Vec<DeviceId>) {
+    ) -> (Vec<DeviceId>, Vec<(DeviceId, DeviceId)>) {
         let came = clients.difference(&self.clients).copied().collect();
         let went: Vec<_> = self.clients.difference(&clients).copied().collect();
-        for client in &went {
-            self.leave(*client);
-        }
+        let went = went.into_iter();
+        let went = went.filter_map(|client| Some((client, self.leave(client)?)));
+        let went = went.collect();
         self.clients = clients;
         (came, went)
+    }
+
+    /// A client is a paired device, which the store knows by a number of its own.
+    pub(super) fn recognise(&mut self, client: DeviceId, reader: DeviceId) {
+        self.readers.insert(client, reader);
+    }
+
+    /// Whether it is known which paired device a client is.
+    pub(super) fn is_recognised(&self, client: DeviceId) -> bool {
+        self.readers.contains_key(&client)
+    }
+
+    /// The number under which the store keeps what a client has seen.
+    pub(super) fn reader(&self, client: DeviceId) -> DeviceId {
+        self.readers.get(&client).copied().unwrap_or(client)
     }
 
     /// A client is there. Tells whether it just came.
@@ -83,11 +100,15 @@ impl Room {
         self.clients.insert(client)
     }
 
-    /// A client went.
-    pub(super) fn leave(&mut self, client: DeviceId) {
+    /// A client went. Gives its reader, unless that one is there on another connection.
+    pub(super) fn leave(&mut self, client: DeviceId) -> Option<DeviceId> {
+        let reader = self.reader(client);
         self.clients.remove(&client);
         self.views.remove(&client);
+        self.readers.remove(&client);
         self.told.retain(|(_, device)| *device != client);
+        let is_there = self.readers.values().any(|other| *other == reader);
+        (!is_there).then_some(reader)
     }
 
     /// A client looks at a conversation, and no longer at another.
@@ -114,18 +135,19 @@ impl Room {
         !self.clients.iter().all(is_viewer)
     }
 
-    /// Those of them who have to be told that there is something new: once, until they look.
+    /// The clients of readers who have to be told that there is something new: once, until they look.
     pub(super) fn untold(
         &mut self,
         conversation: &ConversationId,
-        unread_by: Vec<DeviceId>,
+        unread_by: &[DeviceId],
     ) -> Vec<DeviceId> {
-        let there = unread_by
-            .into_iter()
-            .filter(|device| self.clients.contains(device));
-        there
-            .filter(|device| self.told.insert((conversation.clone(), *device)))
-            .collect()
+        let there = self.clients.iter().filter(|client| {
+            unread_by.contains(&self.reader(**client))
+                && self.views.get(client) != Some(conversation)
+        });
+        let there: Vec<_> = there.copied().collect();
+        let is_new = |client: &DeviceId| self.told.insert((conversation.clone(), *client));
+        there.into_iter().filter(is_new).collect()
     }
 
     /// What is under way in a conversation.
@@ -195,12 +217,26 @@ mod tests {
         let mut room = Room::default();
         let client = DeviceId(100);
         room.join(client);
-        let unread = || vec![client, DeviceId(555)];
-        assert_eq!(room.untold(&conversation("a"), unread()), [client]);
-        assert!(room.untold(&conversation("a"), unread()).is_empty());
+        let unread = [client, DeviceId(555)];
+        assert_eq!(room.untold(&conversation("a"), &unread), [client]);
+        assert!(room.untold(&conversation("a"), &unread).is_empty());
         room.look(client, conversation("a"));
         room.look(client, conversation("b"));
-        assert_eq!(room.untold(&conversation("a"), unread()), [client]);
+        assert_eq!(room.untold(&conversation("a"), &unread), [client]);
+    }
+
+    #[test]
+    fn a_device_with_two_connections_is_one_reader() {
+        let mut room = Room::default();
+        let (one, two, reader) = (DeviceId(100), DeviceId(101), DeviceId(9000));
+        for client in [one, two] {
+            room.join(client);
+            room.recognise(client, reader);
+        }
+        room.look(one, conversation("a"));
+        assert_eq!(room.untold(&conversation("a"), &[reader]), [two]);
+        assert_eq!(room.leave(one), None, "it is still there");
+        assert_eq!(room.leave(two), Some(reader));
     }
 
     #[test]
@@ -210,7 +246,8 @@ mod tests {
         assert_eq!(room.present(devices(&[100, 101])).0.len(), 2);
         room.look(DeviceId(101), conversation("a"));
         let (came, went) = room.present(devices(&[100, 102]));
-        assert_eq!((came, went), (vec![DeviceId(102)], vec![DeviceId(101)]));
+        let gone = (DeviceId(101), DeviceId(101));
+        assert_eq!((came, went), (vec![DeviceId(102)], vec![gone]));
         assert!(room.viewers(&conversation("a")).is_empty());
     }
 }

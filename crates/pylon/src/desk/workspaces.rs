@@ -18,7 +18,7 @@ use super::paths;
 use crate::store::{NewWorkspace, WorkspaceError};
 
 pub(super) async fn list(cx: &Context, asker: &Asker, request: WorkspaceList) {
-    let listing = listing(cx, asker.device).await;
+    let listing = listing(cx, asker.reader).await;
     asker.answer(listing.in_reply_to(request.request_id.as_ref()));
     cx.show_decisions(asker.clone()).await;
 }

@@ -1,15 +1,19 @@
 //! What each device looks at, and what it has not seen.
 //!
 //! A device views one conversation at a time. What happens in the others makes them unread for it, until it views
-//! them. A device that is new has missed nothing: what was there before counts as seen.
+//! them. A device that is new has missed nothing: what was there before counts as seen. One that was paired is the same
+//! after every reconnect; a connection of no paired device is a device of its own.
 
-use estelle_proto::{ConversationId, DeviceId};
+use estelle_proto::{ConversationId, DeviceId, DeviceKey};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::conversations::{ConversationError, folded};
 use super::row::parsed;
 use super::threads::Keep;
 use super::{Store, StoreError};
+
+/// The lowest number of a paired device; those of connections are below it.
+const FIRST_PAIRED: u32 = 1 << 31;
 
 /// A device and the conversation it views.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +29,24 @@ impl Store {
     pub async fn register_device(&self, device: DeviceId) -> Result<(), StoreError> {
         self.write(Keep::FromHost, move |db| Ok(register(db, device)?))
             .await
+    }
+
+    /// The number of a paired device, which is remembered from now on: the same after every reconnect, and never that of
+    /// a connection.
+    pub async fn paired_device(&self, key: DeviceKey) -> Result<DeviceId, StoreError> {
+        self.write(Keep::FromHost, move |db| {
+            db.prepare_cached(
+                "INSERT INTO paired (key, device) SELECT ?1, coalesce(max(device) + 1, ?2) FROM paired WHERE true \
+                 ON CONFLICT (key) DO NOTHING",
+            )?
+            .execute(params![key.as_str(), FIRST_PAIRED])?;
+            let device = db
+                .prepare_cached("SELECT device FROM paired WHERE key = ?1")?
+                .query_row([key.as_str()], |row| row.get(0).map(DeviceId))?;
+            register(db, device)?;
+            Ok(device)
+        })
+        .await
     }
 
     /// A device looks at a conversation, and no longer at the one before.
@@ -48,6 +70,21 @@ impl Store {
     pub async fn look_away(&self, device: DeviceId) -> Result<(), StoreError> {
         self.write(Keep::FromHost, move |db| Ok(look_away(db, device)?))
             .await
+    }
+
+    /// Nobody looks at anything, because nobody is connected; connections of no paired device are forgotten.
+    pub async fn empty_room(&self) -> Result<(), StoreError> {
+        self.write(Keep::FromHost, |db| {
+            db.execute("DELETE FROM devices WHERE id < ?1", [FIRST_PAIRED])?;
+            let mut find = db.prepare_cached("SELECT id FROM devices WHERE viewing IS NOT NULL")?;
+            let viewing = find.query_map([], |row| row.get(0).map(DeviceId))?;
+            let viewing = viewing.collect::<rusqlite::Result<Vec<_>>>()?;
+            for device in viewing {
+                look_away(db, device)?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     /// Forgets a device altogether.

@@ -70,7 +70,7 @@ pub struct Rebuild {
 }
 
 /// What is taken over as it is, in this order: later tables refer to earlier ones.
-const KEPT: [(&str, &str); 6] = [
+const KEPT: [(&str, &str); 7] = [
     (
         "workspaces",
         "INSERT INTO workspaces SELECT * FROM old.workspaces",
@@ -95,6 +95,10 @@ const KEPT: [(&str, &str); 6] = [
     (
         "devices",
         "INSERT INTO devices (id, baseline) SELECT id, 0 FROM old.devices",
+    ),
+    (
+        "paired devices",
+        "INSERT INTO paired SELECT * FROM old.paired",
     ),
     (
         "active",

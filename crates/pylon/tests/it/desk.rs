@@ -123,7 +123,7 @@ impl Scene {
     }
 
     /// The relay says who is there.
-    async fn clients(&mut self, apps: &[u32]) {
+    pub(crate) async fn clients(&mut self, apps: &[u32]) {
         let device = |app: &u32| {
             let at = IsoTime::parse("2026-01-01T00:00:00Z").unwrap();
             let (id, text) = (DeviceId(*app), String::new);

@@ -14,6 +14,7 @@ mod answers;
 mod desk;
 mod links;
 mod peers;
+mod readers;
 mod store;
 mod survival;
 mod waiting;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use estelle_proto::auth::AuthResult;
 use estelle_proto::{
-    AppToPylon, DeviceId, DeviceToRelay, DeviceType, Envelope, Message, PylonToApp, RelayToDevice,
-    RequestId, Right, Sender, Token,
+    AppToPylon, DeviceId, DeviceKey, DeviceToRelay, DeviceType, Envelope, Message, PylonToApp,
+    RelayToDevice, RequestId, Right, Sender, Token,
 };
 use estelle_pylon::link::relay::RelayConfig;
 use estelle_state::link::Pace;
@@ -117,6 +117,23 @@ impl Call {
     ) {
         let mut from = Sender::new(DeviceId(app), DeviceType::App, format!("Client {app}"));
         from.rights = Some(rights.to_vec());
+        self.deliver_as(from, message).await;
+    }
+
+    /// The same from a device that was paired.
+    pub(crate) async fn deliver_paired(
+        &mut self,
+        app: u32,
+        key: &str,
+        message: impl Into<AppToPylon>,
+    ) {
+        let mut from = Sender::new(DeviceId(app), DeviceType::App, format!("Client {app}"));
+        from.rights = Some(RIGHTS.to_vec());
+        from.device_key = Some(DeviceKey::parse(key).unwrap());
+        self.deliver_as(from, message).await;
+    }
+
+    async fn deliver_as(&mut self, from: Sender, message: impl Into<AppToPylon>) {
         let mut envelope = Envelope::<AppToPylon>::new(message);
         envelope.from = Some(from);
         let text = envelope.to_json().unwrap();
