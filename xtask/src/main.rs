@@ -13,6 +13,7 @@ mod advice;
 mod bench;
 mod command;
 mod descendants;
+mod dist;
 mod fuzz;
 mod generate;
 mod progress;
@@ -55,6 +56,8 @@ enum Task {
     Ci,
     /// Check crate edges, module docs, sizes, names and texts
     Tidy,
+    /// Build a release and pack it: one archive, its checksum, an install script
+    Dist,
     /// Measure beside what others would use
     Bench {
         #[command(subcommand)]
@@ -121,6 +124,7 @@ fn main() -> ExitCode {
         Task::Test { only, list: false } => steps::run(&only),
         Task::Ci => steps::run(&[]),
         Task::Tidy => tidy::run(),
+        Task::Dist => dist::run(),
         Task::Bench { what } => what.run(),
         Task::Gen { check: true } => generate::check(),
         Task::Gen { check: false } => generate::write(),

@@ -1,7 +1,8 @@
 //! The one binary, `estelle`.
 //!
 //! Reads the command line and hands over to a subcommand, each a module of its own. It decides nothing else:
-//! what a subcommand returns becomes the exit code, and an error is printed with its causes.
+//! what a subcommand returns becomes the exit code, and an error is printed with its causes. Called by the name of the
+//! simulated agent it is that agent.
 
 mod archive;
 mod chat;
@@ -37,6 +38,9 @@ struct Arguments {
     command: Command,
 }
 
+/// The name under which this program is the simulated agent, so that a release is one file.
+pub(crate) const SIMULATOR: &str = "estelle-sim-claude";
+
 #[derive(Debug, Subcommand)]
 enum Command {
     Up(up::UpArgs),
@@ -66,6 +70,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    let called = std::env::args_os().next().map(std::path::PathBuf::from);
+    let called = called.as_deref().and_then(std::path::Path::file_name);
+    if called.is_some_and(|name| name == SIMULATOR) {
+        return simulate();
+    }
     let outcome = match Arguments::parse().command {
         Command::Up(args) => up::run(&args),
         Command::Client(command) => client::run(command),
@@ -96,4 +105,14 @@ fn main() -> ExitCode {
         anstream::eprintln!("{error:#}");
         ExitCode::from(client::exit_code(&error))
     })
+}
+
+fn simulate() -> ExitCode {
+    match estelle_sim::cli::run() {
+        Ok(code) => u8::try_from(code).map_or(ExitCode::FAILURE, ExitCode::from),
+        Err(error) => {
+            anstream::eprintln!("{SIMULATOR}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -10,9 +10,8 @@ use anyhow::{Context as _, bail};
 use estelle_claude::options::{FindError, Search};
 
 use super::args::ChatArgs;
+use crate::SIMULATOR;
 
-/// The simulator's file name.
-const SIMULATOR: &str = "estelle-sim-claude";
 /// Names the simulator.
 const SIMULATOR_VARIABLE: &str = "ESTELLE_SIM_CLAUDE";
 

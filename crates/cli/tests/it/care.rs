@@ -126,3 +126,13 @@ fn completions_and_manual_pages_know_every_command() {
         assert!(page.contains(".TH"), "{page}");
     }
 }
+
+#[test]
+fn under_its_second_name_the_program_is_the_simulated_agent() {
+    let place = Place::new();
+    let second = place.folder().join("estelle-sim-claude");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_estelle"), &second).unwrap();
+    let mut command = place.command(&["chat", "--sim", "--print", "SCRIPT:[{\"say\":\"hello\"}]"]);
+    let answered = command.env("ESTELLE_SIM_CLAUDE", &second).output().unwrap();
+    assert_eq!(text(&answered), "hello\n", "{answered:?}");
+}
