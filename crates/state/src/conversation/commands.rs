@@ -189,8 +189,12 @@ impl Conversation {
             .messages
             .in_place(|place| matches!(place, Place::Waiting | Place::Held));
         if !waiting.is_empty() {
+            // If nothing else goes on there is nothing to break off, and whoever waits for an answer is told by this.
+            let is_all = self.turn.is_none() && !self.messages.is_any_with_cli();
+            let aborted = ClaudeEvent::Aborted(ClaudeAborted::new("user".to_owned()));
+            let events = is_all.then(|| aborted.into()).into_iter().collect();
             let record = Record::Withdrawn { messages: waiting };
-            stopped.entries.push(self.commit(at, record, Vec::new()));
+            stopped.entries.push(self.commit(at, record, events));
         }
         stopped.cancel = self
             .messages

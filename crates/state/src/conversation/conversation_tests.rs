@@ -399,6 +399,19 @@ fn a_message_that_barges_in_while_nothing_runs_breaks_nothing_off() {
 }
 
 #[test]
+fn a_stop_before_the_agent_has_the_message_is_told_as_well() {
+    let mut stage = Stage::new();
+    check(
+        &mut stage,
+        "send m1 => userMessage, working
+         due     =>
+         stop    => claudeAborted, idle
+         stop    =>",
+    );
+    assert_eq!(stage.places(), "");
+}
+
+#[test]
 fn a_stop_does_not_outlive_what_it_stopped() {
     let mut stage = Stage::new();
     check(
@@ -530,7 +543,7 @@ fn a_start_that_nobody_waits_for_any_more_is_not_made() {
     check(
         &mut stage,
         "send m1 => userMessage, working
-         stop    => idle",
+         stop    => claudeAborted, idle",
     );
     assert_eq!(stage.live.intend(Timestamp(99)), None);
 }
