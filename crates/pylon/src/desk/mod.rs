@@ -15,6 +15,7 @@ mod claude;
 mod context;
 mod conversations;
 mod error;
+mod folders;
 mod history;
 mod intake;
 mod lanes;

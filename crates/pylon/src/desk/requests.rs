@@ -4,7 +4,7 @@ use estelle_proto::{AppToPylon, ErrorCode, Message as _, RequestId};
 
 use super::context::{Asker, Context};
 use super::error::refusal;
-use super::{claude, conversations, history, workspaces};
+use super::{claude, conversations, folders, history, workspaces};
 
 /// The name that a request gave itself, whatever it is.
 pub(super) fn request_id(message: &AppToPylon) -> Option<RequestId> {
@@ -43,13 +43,13 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
             claude::set_permission_mode(cx, asker, request).await;
         }
         AppToPylon::ClaudeSetModel(request) => claude::set_model(cx, asker, request).await,
+        AppToPylon::FolderList(request) => folders::list(cx, asker, request).await,
         message @ (AppToPylon::DeployPrepare(_)
         | AppToPylon::DeployConfirm(_)
         | AppToPylon::DeployGo(_)
         | AppToPylon::VersionCheckRequest(_)
         | AppToPylon::AppUpdateRequest(_)
         | AppToPylon::BugReport(_)
-        | AppToPylon::FolderList(_)
         | AppToPylon::Unknown(_)) => unknown(asker, &message),
     }
 }

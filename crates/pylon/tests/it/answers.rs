@@ -5,13 +5,14 @@ use estelle_proto::claude::{ClaudeControl, ClaudeSetModel, ClaudeSetPermissionMo
 use estelle_proto::conversations::{
     ConversationCreate, ConversationDelete, ConversationRename, ConversationSelect,
 };
+use estelle_proto::folders::FolderList;
 use estelle_proto::history::HistoryRequest;
 use estelle_proto::lookup::{HistorySearch, ToolDetail};
 use estelle_proto::usage::{UsageGroup, UsageRequest};
 use estelle_proto::workspaces::{WorkspaceDelete, WorkspaceList, WorkspaceRename, WorkspaceSwitch};
 use estelle_proto::{
-    AppToPylon, ControlAction, ConversationId, ErrorCode, Message as _, Name, PermissionMode,
-    QueryText, SkillType, ToolUseId,
+    AppToPylon, ControlAction, ConversationId, ErrorCode, Message as _, Name, PathText,
+    PermissionMode, QueryText, SkillType, ToolUseId,
 };
 use serde_json::Value;
 
@@ -90,6 +91,22 @@ async fn names_modes_and_models_are_changed_and_shown() {
     assert_eq!(shown["permissionMode"], "plan");
     assert_eq!(shown["model"], "opus");
     check_told(scene, &["set_permission_mode", "set_model"]);
+}
+
+#[tokio::test]
+async fn folders_are_listed_where_workspaces_may_be_and_nowhere_else() {
+    let (mut scene, _) = scene().await;
+    let scene = &mut scene;
+    let usual = ask(scene, FolderList::default(), "folder_list_result").await;
+    let folders = usual["folders"].as_array().unwrap();
+    assert!(folders.contains(&"work".into()), "{usual}");
+    let elsewhere = FolderList {
+        path: Some(PathText::parse("/etc").unwrap()),
+        ..FolderList::default()
+    };
+    let refused = ask(scene, elsewhere, "folder_list_result").await;
+    assert_eq!(refused["errorCode"], ErrorCode::BadPath.as_str());
+    assert_eq!(refused["path"], "/etc");
 }
 
 #[tokio::test]
