@@ -44,6 +44,11 @@ export interface Visited {
   errors: string[];
 }
 
+export function launch(): Promise<Browser> {
+  const executablePath = process.env.ESTELLE_CHROMIUM ?? PROGRAMS.find((program) => existsSync(program));
+  return chromium.launch({ executablePath, args: FLAGS });
+}
+
 export class Stage {
   #server: Server | null = null;
   #browser: Browser | null = null;
@@ -61,8 +66,7 @@ export class Stage {
       response.end(readFileSync(file));
     });
     await new Promise<void>((done) => this.#server?.listen(0, "127.0.0.1", done));
-    const executablePath = process.env.ESTELLE_CHROMIUM ?? PROGRAMS.find((program) => existsSync(program));
-    this.#browser = await chromium.launch({ executablePath, args: FLAGS });
+    this.#browser = await launch();
   }
 
   async close(): Promise<void> {

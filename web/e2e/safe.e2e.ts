@@ -1,12 +1,10 @@
 /** What the page must never do, whatever a conversation says, and what it must always be: usable by everybody. */
 
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seriousFindings } from "./axe";
 import { DESK, PHONE, Stage } from "./browser";
 
 const stage = new Stage();
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 beforeAll(() => stage.open());
 afterAll(() => stage.close());
 
@@ -53,16 +51,7 @@ describe("accessibility", () => {
       ] as const) {
         const { page } = await stage.visit({ scene, size, theme });
         await page.waitForTimeout(scene === "lost" ? 1_500 : 400);
-        await page.evaluate(axe);
-        const findings = await page.evaluate(async () => {
-          const { axe } = globalThis as unknown as {
-            axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
-          };
-          const { violations } = await axe.run();
-          return violations
-            .filter((one) => one.impact === "serious" || one.impact === "critical")
-            .map((one) => `${one.id}: ${one.nodes.map((node) => node.html.slice(0, 160)).join(" | ")}`);
-        });
+        const findings = await seriousFindings(page);
         expect(findings).toEqual([]);
         await page.context().close();
       }

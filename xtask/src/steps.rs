@@ -21,6 +21,13 @@ const WEB_LIMIT: Duration = Duration::from_mins(10);
 /// Time for each fuzz target; long enough to cover the paths of a reader.
 const FUZZ_SECONDS: u64 = 30;
 
+/// The variables by which tests of pages find the programs of this build.
+const PROGRAMS: [(&str, &str); 3] = [
+    ("ESTELLE_PROGRAM", "estelle"),
+    ("ESTELLE_SIM_CLAUDE", "estelle-sim-claude"),
+    ("ESTELLE_FAKE_API", "estelle-fake-api"),
+];
+
 /// One check of the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -85,7 +92,9 @@ impl Step {
             Self::Tidy => "crate edges, module docs, sizes, names, texts",
             Self::Gen => "TypeScript, schemas and pages fit the protocol types",
             Self::Web => "types, lints, tests and build of the web app, and its size",
-            Self::WebPages => "the web app in Chromium: use, safety, accessibility, speed",
+            Self::WebPages => {
+                "the web app in Chromium, over a stand-in and over `estelle up`: use, safety, accessibility, speed"
+            }
             Self::Clippy => "no warning from compiler and lints",
             Self::Build => "all programs build",
             Self::Tests => "unit and integration tests, with the simulator and both real CLIs",
@@ -99,7 +108,7 @@ impl Step {
         match self {
             Self::Tests => &[Tool::OldestClaude, Tool::NewestClaude, Tool::Nextest],
             Self::Web => &[Tool::WebPackages],
-            Self::WebPages => &[Tool::WebPackages, Tool::Browser],
+            Self::WebPages => &[Tool::WebPackages, Tool::Browser, Tool::NewestClaude],
             Self::Fmt
             | Self::Tidy
             | Self::Gen
@@ -117,7 +126,7 @@ impl Step {
             Self::Tidy => tidy::run(),
             Self::Gen => generate::check(),
             Self::Web => web_app(tools, watch, &["check", "test", "build"]),
-            Self::WebPages => web_app(tools, watch, &["e2e"]),
+            Self::WebPages => web_pages(tools, watch),
             Self::Clippy => {
                 let args = [
                     "clippy",
@@ -208,6 +217,23 @@ fn cargo(args: &[&str], watch: Watch<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The pages are those that the program itself serves, so it is built first.
+fn web_pages(tools: &Tools, watch: Watch<'_>) -> anyhow::Result<()> {
+    cargo(
+        &[
+            "build",
+            "--locked",
+            "--package",
+            "estelle",
+            "--package",
+            "estelle-sim",
+            "--bins",
+        ],
+        watch,
+    )?;
+    web_app(tools, watch, &["build", "e2e"])
+}
+
 /// Runs scripts of the web app.
 pub(crate) fn web_app(tools: &Tools, watch: Watch<'_>, scripts: &[&str]) -> anyhow::Result<()> {
     let packages = tools
@@ -220,6 +246,10 @@ pub(crate) fn web_app(tools: &Tools, watch: Watch<'_>, scripts: &[&str]) -> anyh
             .current_dir(web::folder());
         if let Some(browser) = tools.get(Tool::Browser) {
             npm.env("ESTELLE_CHROMIUM", browser);
+        }
+        npm.envs(tools.variables());
+        for (variable, program) in PROGRAMS {
+            npm.env(variable, workspace::built(program));
         }
         let output = command::run(&mut npm, WEB_LIMIT, watch)
             .with_context(|| format!("`npm run {script}` failed"))?;

@@ -3,32 +3,47 @@ import { ArrowDown } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { Virtualizer } from "virtua";
 import type { Place } from "@/model/fleet";
-import { EMPTY } from "@/model/transcript";
+import { EMPTY, type Transcript } from "@/model/transcript";
 import { loadOlder } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Skeleton } from "@/ui/states";
 import { useFollow } from "./follow";
 import { Row } from "./row";
-import { rowsOf } from "./rows";
+import { type Row as RowData, rowsOf } from "./rows";
 import { Away, Blank, LoadFailed } from "./standing";
 
 /** Older rows are asked for this long before the reader reaches them, in pixels. */
 const AHEAD_PX = 1_200;
 
 export function TranscriptList({ place }: { place: Place }) {
-  const text = useText();
   const id = place.conversation.conversationId;
   const transcript = useApp((app) => app.world.transcripts[id]) ?? EMPTY;
   const outbox = useApp((app) => app.world.outbox);
   const rows = useMemo(() => rowsOf(transcript, outbox, id), [transcript, outbox, id]);
+  const isEmpty = transcript.entries.top.length === 0 && transcript.open.length === 0 && rows.length <= 1;
+  if (isEmpty && transcript.load === "failed") return <LoadFailed error={transcript.error} />;
+  if (isEmpty && transcript.load !== "ready" && !place.machine.isOnline) return <Away />;
+  return <List place={place} transcript={transcript} rows={rows} isEmpty={isEmpty} />;
+}
+
+interface ListProps {
+  place: Place;
+  transcript: Transcript;
+  rows: RowData[];
+  isEmpty: boolean;
+}
+
+/** The list proper, which is always there while this is: what follows its end looks at its elements once. */
+function List({ place, transcript, rows, isEmpty }: ListProps) {
+  const text = useText();
+  const id = place.conversation.conversationId;
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const { isAtEnd, toEnd } = useFollow(scroller, content, id);
   const [isLoading, setLoading] = useState(false);
-  const count = transcript.entries.top.length;
 
-  const mine = outbox.filter((one) => one.conversationId === id).length;
+  const mine = rows.filter((row) => row.type === "outgoing").length;
   useEffect(() => {
     if (mine > 0) toEnd();
   }, [mine, toEnd]);
@@ -42,9 +57,6 @@ export function TranscriptList({ place }: { place: Place }) {
       .finally(() => setLoading(false));
   }, [place, isLoading, transcript.hasMore]);
 
-  const isEmpty = count === 0 && transcript.open.length === 0 && rows.length <= 1;
-  if (isEmpty && transcript.load === "failed") return <LoadFailed error={transcript.error} />;
-  if (isEmpty && transcript.load !== "ready" && !place.machine.isOnline) return <Away />;
   return (
     <div className="relative min-h-0 flex-1">
       <div

@@ -1,0 +1,257 @@
+/** The app on the real machine: relay, Pylon and host as they are shipped, with the simulated agent. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seriousFindings } from "../axe";
+import { launch, PHONE } from "../browser";
+import { Device } from "./device";
+import { hasMachine, Machine, script } from "./machine";
+
+const QUESTION = {
+  questions: [
+    {
+      question: "Which plant?",
+      header: "Plant",
+      multiSelect: false,
+      options: [
+        { label: "Basil", description: "likes sun" },
+        { label: "Mint", description: "likes water" },
+      ],
+    },
+  ],
+};
+
+describe.skipIf(!hasMachine)("on a real machine", () => {
+  let browser: Browser;
+  let machine: Machine;
+  let phone: Device;
+  let desk: Device;
+  let made = 0;
+
+  beforeAll(async () => {
+    browser = await launch();
+    machine = await Machine.start("simulator");
+    desk = await Device.open(browser, machine, { token: machine.device("Desk") });
+    phone = await Device.open(browser, machine, { size: PHONE, theme: "light", token: machine.device("Phone") });
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await machine?.stop();
+  });
+
+  /** A conversation of its own for a test, open on the desk. */
+  async function conversation(): Promise<string> {
+    const name = `Talk ${++made}`;
+    await desk.page.getByRole("button", { name: "New conversation" }).first().click();
+    await desk.page.getByRole("textbox", { name: "Name" }).fill(name);
+    await desk.page.getByRole("button", { name: "Create" }).click();
+    await desk.page.getByRole("heading", { name }).waitFor();
+    await desk.page.getByText("Say what you want done.").waitFor();
+    return name;
+  }
+
+  /** Opens a conversation on the phone, from wherever it is. */
+  async function onPhone(name: string): Promise<void> {
+    await phone.page.goto(`${machine.address}/#/list`);
+    await phone.enter(name);
+  }
+
+  it("makes a workspace out of a folder of the machine", async () => {
+    const { page } = desk;
+    await page.getByRole("button", { name: "New workspace" }).click();
+    const dialog = page.getByRole("dialog", { name: "New workspace" });
+    await dialog.getByRole("button", { name: "garden" }).click();
+    await expect.poll(() => dialog.getByLabel("Folder").inputValue()).toMatch(/home\/garden$/);
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.getByText("Say what you want done.").waitFor();
+    await page.getByRole("button", { name: "garden" }).waitFor();
+  });
+
+  it("lets a device in by a link, once the person at the machine agrees", async () => {
+    const { link, agree } = await machine.pair();
+    const stranger = await Device.open(browser, machine, { size: PHONE });
+    await stranger.page.getByLabel("Link").fill(link);
+    await stranger.page.getByLabel("Name of this device").fill("Phone of Ada");
+    await stranger.page.getByRole("button", { name: "Pair" }).click();
+    await stranger.page.getByText("Confirm at the machine").waitFor();
+    expect(await agree()).toBe("Phone of Ada");
+    await stranger.page.getByRole("button", { name: "garden" }).waitFor();
+    await stranger.page.reload();
+    await stranger.page.getByRole("button", { name: "garden" }).waitFor();
+    await stranger.close();
+  });
+
+  it("shows what is said on both devices, with thinking folded and the end in view", async () => {
+    const name = await conversation();
+    await onPhone(name);
+    await desk.send(script("Hello.", { think: "They greet me.", say: "Good **morning** to you", chunks: 5 }));
+    for (const device of [desk, phone]) {
+      await device.said("Good morning to you").waitFor();
+      await device.log.getByText("Done").waitFor();
+      expect(await device.page.getByRole("article", { name: "You" }).count()).toBe(1);
+      expect(await device.said("They greet me.").isVisible()).toBe(false);
+    }
+    await phone.log.getByText("from Desk").waitFor();
+  });
+
+  it("takes the first of two answers to a permission, and both devices see whose it was", async () => {
+    const name = await conversation();
+    await onPhone(name);
+    const file = machine.path("home/garden/plan.txt");
+    const write = { tool: "Write", input: { file_path: file, content: "water the basil" } };
+    await desk.send(script("Write it down.", write, { say: "It is written" }));
+    const cards = [desk, phone].map((device) => device.page.getByRole("region", { name: "May this be changed?" }));
+    await Promise.all(cards.map((card) => card.getByText("water the basil").waitFor()));
+    expect(machine.read("home/garden/plan.txt")).toBe("");
+    expect(await phone.page.title()).toMatch(/^\(1\)/);
+    const answers = cards.map((card) => card.getByRole("button", { name: "Allow once" }).click());
+    await Promise.all(answers);
+    for (const device of [desk, phone]) {
+      await device.said("It is written").waitFor();
+      expect(await device.page.getByRole("region", { name: "May this be changed?" }).count()).toBe(0);
+      await device.page.getByRole("button", { name: /^Write .*plan\.txt/ }).click();
+      await device.log.getByText(/allowed by/).waitFor();
+    }
+    expect(machine.read("home/garden/plan.txt")).toBe("water the basil");
+    expect(await desk.page.title()).not.toMatch(/^\(/);
+  });
+
+  it("asks a question on every device, and the answer of one takes it off the others", async () => {
+    const name = await conversation();
+    await onPhone(name);
+    await desk.send(script("Ask me.", { tool: "AskUserQuestion", input: QUESTION }, { say: "Noted" }));
+    await desk.page.getByText("Which plant?").first().waitFor();
+    await phone.page.getByLabel(/^Mint/).check();
+    await phone.page.getByRole("button", { name: "Answer" }).click();
+    await desk.said("Noted").waitFor();
+    await phone.said("Noted").waitFor();
+    await desk.page.getByRole("region", { name: "Claude asks" }).waitFor({ state: "detached" });
+  });
+
+  it("stops a turn and goes on with the next message", async () => {
+    await conversation();
+    const words = { say: "one two three four", chunks: 4, gate: "never", gate_at: 1 };
+    await desk.send(script("Count.", words));
+    await desk.said("one").waitFor();
+    await desk.page.getByRole("button", { name: "Stop", exact: true }).click();
+    await desk.log.getByText("Stopped by you").waitFor();
+    await desk.send(script("Go on.", { say: "five six" }));
+    await desk.said("five six").waitFor();
+  });
+
+  it("shows what waits for the end of a turn, and takes it back on request", async () => {
+    await conversation();
+    await desk.send(script("Count.", { say: "one two three four", chunks: 4, gate: "wait", gate_at: 1 }));
+    await desk.said("one").waitFor();
+    for (const words of ["first", "second"]) {
+      await desk.field.fill(script(words, { say: `answer to ${words}` }));
+      await desk.page.getByRole("button", { name: "How to send while Claude works" }).click();
+      await desk.page.getByRole("menuitemradio", { name: /Send afterwards/ }).click();
+      await desk.page.getByRole("article", { name: "You" }).filter({ hasText: words }).getByText("Take back").waitFor();
+    }
+    const first = desk.page.getByRole("article", { name: "You" }).filter({ hasText: "first" });
+    await first.getByText("Take back").click();
+    await desk.log.getByText("A message was taken back").waitFor();
+    machine.openGate("wait");
+    await desk.said("answer to second").waitFor();
+    expect(await desk.said("answer to first").count()).toBe(0);
+  });
+
+  it("shows after a reload in mid-stream what was said before and what comes, once", async () => {
+    await conversation();
+    await desk.send(script("Count.", { say: "alpha beta gamma delta", chunks: 4, gate: "reload", gate_at: 2 }));
+    await desk.said("alpha beta").waitFor();
+    await desk.page.reload();
+    await desk.said("alpha beta").waitFor();
+    expect(await desk.said("alpha").count()).toBe(1);
+    machine.openGate("reload");
+    await desk.said("alpha beta gamma delta").waitFor();
+    await desk.log.getByText("Done").waitFor();
+    expect(await desk.said("alpha").count()).toBe(1);
+  });
+
+  it("goes on by itself when relay and Pylon were killed in mid-turn", async () => {
+    const name = await conversation();
+    await onPhone(name);
+    await desk.send(script("Count.", { say: "uno due tre quattro", chunks: 4, gate: "killed", gate_at: 2 }));
+    for (const device of [desk, phone]) await device.said("uno due").waitFor();
+    await machine.killUp();
+    await desk.page.getByText("Connection lost").waitFor();
+    await desk.send(script("And then?", { say: "cinque" }));
+    await desk.log.getByText("Waits for the connection").waitFor();
+    machine.openGate("killed");
+    await machine.up();
+    for (const device of [desk, phone]) {
+      await device.said("uno due tre quattro").waitFor();
+      await device.said("cinque").waitFor();
+      expect(await device.said("uno due tre quattro").count()).toBe(1);
+      expect(await device.page.getByRole("article", { name: "You" }).count()).toBe(2);
+    }
+  });
+
+  it("resumes after the machine was switched off, with everything that was said", async () => {
+    const name = await conversation();
+    await desk.send(script("Remember.", { say: "I remember" }));
+    await desk.said("I remember").waitFor();
+    await machine.switchOff();
+    await desk.page.getByText("Connection lost").waitFor();
+    await machine.up();
+    await desk.page.getByText("Connection lost").waitFor({ state: "detached" });
+    await desk.send(script("Do you?", { say: "I do" }));
+    await desk.said("I do").waitFor();
+    await desk.log.getByText("Resumed, with everything that was said before").waitFor();
+    expect(await desk.said("I remember").count()).toBe(1);
+    await onPhone(name);
+    await phone.said("I do").waitFor();
+  });
+
+  it("pages back through a long conversation and finds what was said in it", async () => {
+    const name = await conversation();
+    const lines = Array.from({ length: 120 }, (_, index) => ({ tool: "Read", input: { file_path: `/none/${index}` } }));
+    await desk.send(script("Begin at the needle.", ...lines, { say: "that was long" }));
+    await desk.said("that was long").waitFor();
+    await desk.page.reload();
+    await desk.said("that was long").waitFor();
+    const up = async () => {
+      await desk.log.evaluate((log) => {
+        log.scrollTop = 0;
+      });
+      return desk.log.getByText("Beginning of the conversation").isVisible();
+    };
+    await expect.poll(up, { timeout: 20_000 }).toBe(true);
+    await desk.log.getByText(/Begin at the needle/).waitFor();
+    await desk.page.keyboard.press("Control+k");
+    await desk.page.getByRole("combobox").fill("needle");
+    await desk.page.getByRole("option", { name: new RegExp(`needle.*${name}`) }).waitFor();
+    await desk.page.keyboard.press("Escape");
+  });
+
+  it("speaks three languages, and shuts nobody out in light and dark", async () => {
+    const { page } = desk;
+    for (const [language, word] of [
+      ["한국어", "설정"],
+      ["日本語", "設定"],
+      ["English", "Settings"],
+    ] as const) {
+      await page.goto(`${machine.address}/#/settings`);
+      await page.getByText(language, { exact: true }).click();
+      await page.getByRole("heading", { name: word, level: 1 }).waitFor();
+    }
+    for (const device of [desk, phone]) {
+      for (const view of ["inbox", "list", "settings", "usage", "work"]) {
+        await device.page.goto(`${machine.address}/#/${view}`);
+        await device.page.getByRole("main").waitFor();
+        expect(await seriousFindings(device.page), view).toEqual([]);
+        const isWide = await device.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+        expect(isWide, view).toBe(false);
+      }
+    }
+  });
+
+  it("asked nobody but the machine, and nothing went wrong on the page", () => {
+    for (const device of [desk, phone]) {
+      expect(device.strangers).toEqual([]);
+      expect(device.errors).toEqual([]);
+    }
+  });
+});
