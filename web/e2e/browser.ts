@@ -11,6 +11,8 @@ const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
+  // A small shared memory, as in containers, would otherwise end a page now and then.
+  "--disable-dev-shm-usage",
   "--disable-quic",
   "--no-first-run",
   "--disable-background-networking",

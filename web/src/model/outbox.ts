@@ -31,12 +31,13 @@ export function dropOutgoing(outbox: Outbox, clientMessageId: string | undefined
     : outbox;
 }
 
-/** What has to go out now that there is a connection. */
-export function unsent(outbox: Outbox): Outbox {
-  return outbox.filter((one) => one.state === "waiting" || one.state === "sent");
+/** What has to go out now that there is a way to these machines. */
+export function unsent(outbox: Outbox, isReachable: (deviceId: number) => boolean): Outbox {
+  return outbox.filter((one) => (one.state === "waiting" || one.state === "sent") && isReachable(one.deviceId));
 }
 
 /** After a loss nobody knows what arrived: unconfirmed messages wait again. */
-export function afterLoss(outbox: Outbox): Outbox {
-  return outbox.map((one) => (one.state === "sent" ? { ...one, state: "waiting" } : one));
+export function afterLoss(outbox: Outbox, isGone: (deviceId: number) => boolean): Outbox {
+  const isLost = (one: Outgoing) => one.state === "sent" && isGone(one.deviceId);
+  return outbox.some(isLost) ? outbox.map((one) => (isLost(one) ? { ...one, state: "waiting" } : one)) : outbox;
 }

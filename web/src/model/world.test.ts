@@ -112,6 +112,38 @@ describe("the world", () => {
     expect(play([list(1, [talk("a")]), asked("a", "t1", 2)]).world.decisions).toEqual([]);
   });
 
+  it("keeps a message for a machine that is not there yet, and sends it when it is", () => {
+    const outgoing = {
+      clientMessageId: "m1",
+      deviceId: 1,
+      workspaceId: "ws",
+      conversationId: "a",
+      text: "Hi",
+      writtenAt: 0,
+      state: "sent" as const,
+    };
+    const start = { ...play([presence(1), list(1, [talk("a")])]).world, outbox: [outgoing] };
+    const undeliverable: Frame = {
+      type: "error",
+      payload: { error: "not connected", errorCode: "undeliverable", retry: "later", about: "claude_send" },
+    };
+    const refused = play([undeliverable], start);
+    expect(refused.world.outbox).toMatchObject([{ state: "waiting" }]);
+    expect(refused.world.notices).toEqual([]);
+    const away = play([presence()], start);
+    expect(away.world.outbox).toMatchObject([{ state: "waiting" }]);
+    expect(away.asks).toEqual([]);
+    expect(play([presence(1)], away.world).asks).toContain("flush");
+    expect(play([list(1, [talk("a")])], away.world).asks).toContain("flush");
+    expect(play([presence(1)], refused.world).asks).not.toContain("flush");
+  });
+
+  it("lets an answer be given again when its machine went away", () => {
+    const sent = play([presence(1), list(1, [talk("b", "permission")]), asked("b", "t1")]).world;
+    const start = { ...sent, decisions: sent.decisions.map((one) => ({ ...one, sent: true })) };
+    expect(play([presence()], start).world.decisions).toMatchObject([{ toolUseId: "t1", sent: false }]);
+  });
+
   it("shows a message once: the optimistic row goes when the conversation has it", () => {
     const outgoing = {
       clientMessageId: "m1",

@@ -9,6 +9,7 @@ import type {
   ClaudeEventMessage,
   ConnectedDevice,
   Device,
+  ErrorReport,
   HistoryResult,
   PylonToApp,
   RelayToDevice,
@@ -52,8 +53,8 @@ export const EMPTY_WORLD: World = {
   notices: [],
 };
 
-/** What has to be asked of the machines. */
-export type Ask = { type: "list" } | { type: "select"; conversationId: string };
+/** What has to be asked of the machines, or sent to them now that they are there. */
+export type Ask = { type: "list" } | { type: "select"; conversationId: string } | { type: "flush" };
 
 export interface Turned {
   world: World;
@@ -73,7 +74,7 @@ export function onFrame(world: World, frame: Frame, now: number): Turned {
       return onPresence(world, frame.payload.devices);
     case "workspace_list_result": {
       const next = onWorkspaces(world, onList(world.fleet, frame.payload, now));
-      return reselect(world, next);
+      return flushing(world, reselect(world, next));
     }
     case "conversation_status": {
       const { conversationId, status } = frame.payload;
@@ -124,7 +125,7 @@ export function onFrame(world: World, frame: Frame, now: number): Turned {
         : same(world);
     }
     case "error":
-      return same(notice(world, frame.payload.error));
+      return same(onError(world, frame.payload));
     default:
       return same(world);
   }
@@ -149,8 +150,22 @@ export function onOnline(world: World, me: Device | null): Turned {
 
 /** The connection is gone: what is shown stays, as old. */
 export function onOffline(world: World): World {
-  const decisions = world.decisions.map((one) => (one.sent ? { ...one, sent: false } : one));
-  return { ...world, fleet: allOffline(world.fleet), outbox: afterLoss(world.outbox), decisions };
+  return unconfirmed({ ...world, fleet: allOffline(world.fleet) }, () => true);
+}
+
+/** Nobody knows whether machines that are gone got what was sent to them: messages wait again, answers can be given again. */
+function unconfirmed(world: World, isGone: (deviceId: number) => boolean): World {
+  const decisions = world.decisions.map((one) => (one.sent && isGone(one.deviceId) ? { ...one, sent: false } : one));
+  return { ...world, outbox: afterLoss(world.outbox, isGone), decisions };
+}
+
+/** A refusal that belongs to no request. What could not be delivered is where the person left it, and says so itself. */
+function onError(world: World, error: ErrorReport): World {
+  if (error.errorCode !== "undeliverable") return notice(world, error.error);
+  const decisions = world.decisions.map((one) => (one.sent ? { ...one, sent: false, error: "offline" } : one));
+  if (error.about === "claude_permission" || error.about === "claude_answer") return { ...world, decisions };
+  if (error.about === "claude_send") return { ...world, outbox: afterLoss(world.outbox, () => true) };
+  return notice(world, error.error);
 }
 
 export function notice(world: World, text: string): World {
@@ -161,8 +176,18 @@ export function notice(world: World, text: string): World {
 function onPresence(world: World, devices: readonly ConnectedDevice[]): Turned {
   const fleet = onDevices(world.fleet, devices);
   const isBack = fleet.some((machine) => machine.isOnline && !isOnline(world.fleet, machine.deviceId));
-  const turned = reselect(world, { ...world, devices, fleet });
-  return { world: turned.world, asks: isBack ? [{ type: "list" }, ...turned.asks] : turned.asks };
+  const next = unconfirmed({ ...world, devices, fleet }, (id) => isOnline(world.fleet, id) && !isOnline(fleet, id));
+  const { world: after, asks } = flushing(world, reselect(world, next));
+  return { world: after, asks: isBack ? [{ type: "list" }, ...asks] : asks };
+}
+
+/** Messages that wait go out as soon as their machine is there. */
+function flushing(before: World, { world, asks }: Turned): Turned {
+  const isReady = world.outbox.some(
+    ({ state, deviceId }) =>
+      state === "waiting" && isOnline(world.fleet, deviceId) && !isOnline(before.fleet, deviceId),
+  );
+  return { world, asks: isReady ? [...asks, { type: "flush" }] : asks };
 }
 
 /** Reads the viewed conversation again as soon as its machine can be reached again. */

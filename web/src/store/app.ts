@@ -125,6 +125,7 @@ export function turn({ world, asks }: Turned): void {
   change(() => world);
   const isListed = asks.some((one) => one.type === "list");
   if (isListed) socket?.send({ type: "workspace_list", broadcast: "pylons" });
+  if (asks.some((one) => one.type === "flush")) flushOutbox();
   for (const one of asks) {
     if (one.type !== "select") continue;
     const place = find(world.fleet, one.conversationId);
@@ -137,10 +138,11 @@ export function turn({ world, asks }: Turned): void {
   }
 }
 
-/** Sends every message that waits, if there is a way. */
+/** Sends every message that waits, if there is a way to its machine. */
 export function flushOutbox(): void {
   const { world, phase } = useApp.getState();
-  for (const one of unsent(world.outbox)) {
+  const isThere = (id: number) => world.fleet.some((machine) => machine.deviceId === id && machine.isOnline);
+  for (const one of unsent(world.outbox, isRest(phase) ? () => true : isThere)) {
     const { workspaceId, conversationId, text: message, clientMessageId, onBusy, deviceId } = one;
     if (isRest(phase)) {
       void sendOverRest(one);

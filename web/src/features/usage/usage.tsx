@@ -7,6 +7,7 @@ import { days, merge, tokensOf, totals } from "@/model/usage";
 import { loadUsage } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { useFormats, useText } from "@/store/text";
+import { Page } from "@/ui/page";
 import { Plain } from "@/ui/plain";
 import { EmptyState, Skeleton } from "@/ui/states";
 
@@ -19,27 +20,24 @@ export function UsageScreen() {
   const daily = useUsage("day");
   const all = useMemo(() => totals(daily ?? []), [daily]);
   return (
-    <div className="h-full overflow-y-auto">
-      <div className="mx-auto flex w-full max-w-[740px] flex-col gap-6 px-4 py-5 lg:py-8">
-        <h1 className="text-[20px] font-semibold">{text.usage.title}</h1>
-        {daily === null && <Skeleton label={text.tool.loading} />}
-        {daily?.length === 0 && (
-          <EmptyState icon={<ChartNoAxesColumn size={30} />} title={text.usage.none} help={text.usage.noneHelp} />
-        )}
-        {daily && daily.length > 0 && (
-          <>
-            <dl className="grid grid-cols-3 gap-2 text-[13px] text-muted">
-              <Figure label={text.settings.cost}>{formats.money(all.costUsd)}</Figure>
-              <Figure label={text.settings.tokens}>{formats.compact(all.tokens)}</Figure>
-              <Figure label={text.usage.cached}>{formats.compact(all.cachedTokens)}</Figure>
-            </dl>
-            <Bars rows={days(daily, new Date().toISOString().slice(0, 10), SHOWN_DAYS)} />
-          </>
-        )}
-        <Shares group="model" title={text.usage.byModel} />
-        <Shares group="conversation" title={text.usage.byConversation} />
-      </div>
-    </div>
+    <Page title={text.usage.title}>
+      {daily === null && <Skeleton label={text.tool.loading} />}
+      {daily?.length === 0 && (
+        <EmptyState icon={<ChartNoAxesColumn size={30} />} title={text.usage.none} help={text.usage.noneHelp} />
+      )}
+      {daily && daily.length > 0 && (
+        <>
+          <dl className="grid grid-cols-3 gap-2 text-[13px] text-muted">
+            <Figure label={text.settings.cost}>{formats.money(all.costUsd)}</Figure>
+            <Figure label={text.settings.tokens}>{formats.compact(all.tokens)}</Figure>
+            <Figure label={text.usage.cached}>{formats.compact(all.cachedTokens)}</Figure>
+          </dl>
+          <Bars rows={days(daily, new Date().toISOString().slice(0, 10), SHOWN_DAYS)} />
+        </>
+      )}
+      <Shares group="model" title={text.usage.byModel} />
+      <Shares group="conversation" title={text.usage.byConversation} />
+    </Page>
   );
 }
 
