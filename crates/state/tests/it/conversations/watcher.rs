@@ -97,6 +97,7 @@ fn explains(record: &Record, id: &MessageId, was: Place) -> bool {
             matches!(was, Place::Taken(_)) || interrupted.contains(id)
         }
         Record::Began { .. }
+        | Record::Copied(_)
         | Record::Set(_)
         | Record::Accepted(_)
         | Record::Released
@@ -241,6 +242,7 @@ impl Runs {
                 ..
             } => assert!(self.answered.insert(answer.key.clone()), "answered twice"),
             Record::Began { .. }
+            | Record::Copied(_)
             | Record::Set(_)
             | Record::Accepted(_)
             | Record::Withdrawn { .. }
