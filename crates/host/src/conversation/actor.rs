@@ -267,7 +267,7 @@ impl Actor {
                 }
                 Due::Hand(message) => {
                     let id = message.id.clone();
-                    if !matches!(self.phase, Phase::Live(_)) {
+                    if !matches!(self.phase, Phase::Live(_)) || self.end_reconfigured().await? {
                         return Ok(());
                     }
                     let Some(entry) = self.book.decide().hand(now(), id) else {

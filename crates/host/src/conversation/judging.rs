@@ -31,6 +31,9 @@ impl Actor {
             return Ok(());
         };
         let request = pending.request.clone();
+        if self.kill_reconfigured().await? {
+            return Ok(());
+        }
         let verdict = match self.verdict(&request) {
             Ok(verdict) => verdict,
             Err(reason) => return self.show(key, reason).await,

@@ -44,6 +44,8 @@ pub(super) struct Live {
     pub(super) record: RunRecord,
     /// Where it works, whatever the conversation was told since; unknown if its record cannot be read.
     pub(super) cwd: Option<PathBuf>,
+    /// The hash of the settings of its folder, if it takes in changes of them.
+    pub(super) settings: Option<String>,
     pub(super) writer: Writer,
     pub(super) last_output: Instant,
     /// The end was asked for; nothing may be written behind it.
@@ -122,6 +124,7 @@ impl Live {
             id: conversation.id().clone(),
             traffic: context.traffic.clone(),
             cwd: launch.map(|launch| launch.cwd),
+            settings: super::watching::load(&folder),
             folder,
             record,
         })

@@ -22,6 +22,7 @@ mod retaining;
 mod running;
 mod stopping;
 mod subscribing;
+mod watching;
 mod writer;
 
 pub use book::{Book, OpenBookError, OpenedBook};

@@ -147,6 +147,8 @@ impl Actor {
         }
         if let Some(suspicion) = suspicion {
             self.tampered(suspicion.to_string()).await?;
+        } else if is_end {
+            self.end_reconfigured().await?;
         }
         Ok(())
     }
@@ -163,8 +165,12 @@ impl Actor {
 
     /// Somebody else wrote to the CLI: it is killed at once.
     async fn tampered(&mut self, what: String) -> Result<(), Broken> {
-        tracing::error!(conversation = %self.book.conversation().id(), %what, "tampering: the run is killed");
-        let why = StopReason::Tampered { what };
+        self.kill_run(StopReason::Tampered { what }).await
+    }
+
+    /// The process must not do anything more.
+    pub(super) async fn kill_run(&mut self, why: StopReason) -> Result<(), Broken> {
+        tracing::error!(conversation = %self.book.conversation().id(), ?why, "the run is killed");
         if let Some(entry) = self.book.decide().stop_run(now(), why) {
             self.record(entry, Sync::Now).await?;
         }

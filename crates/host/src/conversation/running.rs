@@ -15,6 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::actor::{Actor, Broken, Command, Flow, now};
 use super::judging::trust_request;
 use super::live::Live;
+use super::watching;
 use super::writer::{LineKey, Unwritten};
 use crate::failpoint;
 use crate::ipc::{Done, Refusal};
@@ -23,7 +24,7 @@ use crate::log::Sync;
 use crate::run::fifo::WriteError;
 use crate::run::{RunFolder, StartError, Tombstoned, clean_up, saved, start_detached, tombstone};
 use crate::translate::lines;
-use crate::trust;
+use crate::trust::{self, ContentHash};
 
 /// How long a shim has to write down the pid of its child.
 const SPAWN_LIMIT: Duration = Duration::from_secs(30);
@@ -56,6 +57,8 @@ pub(super) struct Ready {
     prepared: Prepared,
     /// The folder brings something that nobody has decided about.
     question: Option<Request>,
+    /// The settings of the folder, if the process takes in changes of them.
+    settings: Option<ContentHash>,
     warnings: Vec<String>,
 }
 
@@ -99,7 +102,7 @@ impl Actor {
         let wish = self.wish(generation);
         let context = Arc::clone(&self.context);
         let task = self.context.tracker.spawn(async move {
-            let (wish, question) = examine_folder(&context, wish);
+            let (wish, question, settings) = examine_folder(&context, wish);
             let cli = context.agent.find().await.map_err(|error| error.to_api())?;
             let environment = context.settings.environment.clone();
             let prepared = prepare(&wish, &cli, environment).map_err(|error| error.to_api())?;
@@ -108,6 +111,7 @@ impl Actor {
             proven.map_err(|error| error.to_api())?;
             let warnings = prepared.warnings.iter().map(ToString::to_string).collect();
             Ok(Ready {
+                settings: settings.filter(|_| prepared.takes_settings_in),
                 prepared,
                 question,
                 warnings,
@@ -178,7 +182,7 @@ impl Actor {
         if let Some(question) = ready.question {
             self.ask_for_trust(question).await?;
         }
-        match self.spawn(ready.prepared) {
+        match self.spawn(ready.prepared, ready.settings.as_ref()) {
             Ok(spawning) => {
                 self.phase = Phase::Spawning(Box::new(spawning));
                 Ok(Flow::On)
@@ -196,10 +200,18 @@ impl Actor {
         }
     }
 
-    fn spawn(&self, prepared: Prepared) -> Result<Spawning, String> {
+    fn spawn(
+        &self,
+        prepared: Prepared,
+        settings: Option<&ContentHash>,
+    ) -> Result<Spawning, String> {
         let generation = self.book.conversation().last_generation();
         let folder = RunFolder::create(&self.runs(), generation, &prepared.launch)
-            .and_then(|folder| prepared.store_files(&folder).map(|()| folder))
+            .and_then(|folder| {
+                prepared.store_files(&folder)?;
+                settings.map_or(Ok(()), |settings| watching::store(&folder, settings))?;
+                Ok(folder)
+            })
             .map_err(|error| format!("failed to make the folder of the run: {error}"))?;
         failpoint::reach("folder-made");
         crate::run::space::JournalSpace::open(
@@ -518,11 +530,11 @@ impl Actor {
 fn examine_folder(
     context: &super::context::Context,
     mut wish: LaunchWish,
-) -> (LaunchWish, Option<Request>) {
+) -> (LaunchWish, Option<Request>, Option<ContentHash>) {
     let home = context.settings.home.as_deref();
     // A folder that is not there is refused with a better sentence by the launch.
     let Ok(contents) = trust::scan(&wish.working_dir, home) else {
-        return (wish, None);
+        return (wish, None, None);
     };
     let standing = context.trust().standing(&contents);
     wish.trust = standing.trust();
@@ -536,7 +548,7 @@ fn examine_folder(
             None
         }
     };
-    (wish, question)
+    (wish, question, Some(contents.settings))
 }
 
 fn request_id() -> String {

@@ -4,7 +4,8 @@
 //! set and the programs it names run (`apiKeyHelper`), so an agent could give itself what nobody has trusted. With
 //! `--project-config-root` 2.1.325 takes settings, agents, skills and commands from another folder, and only the
 //! instructions from the working folder. So the settings are copied into the run's folder, and the rest is linked.
-//! 2.1.197 does not know the option: there only hooks are kept from appearing (`Hooks::None` in `gate`).
+//! 2.1.197 does not know the option: there hooks are kept from appearing (`Hooks::None` in `gate`), and a process is ended
+//! when the settings of its folder are found to have changed (`conversation::watching`).
 //!
 //! Hooks and helpers would run in that other folder and not find their scripts, so a trusted folder that brings such
 //! programs is not frozen.

@@ -35,6 +35,8 @@ pub struct Prepared {
     pub mode: CliMode,
     /// What is left out, to be told to people.
     pub warnings: Vec<ServerWarning>,
+    /// Settings of the folder are read from the folder itself, whenever they change.
+    pub takes_settings_in: bool,
 }
 
 /// A file of a run's folder.
@@ -149,6 +151,7 @@ pub fn prepare(
     Ok(Prepared {
         launch: record(wish, cli, &launch, inherited)?,
         files,
+        takes_settings_in: wish.trust == FolderTrust::Granted && frozen.is_none(),
         frozen,
         initialize: with_tools(options.initialize(), wish),
         mode: CliMode::of(&wish.mode),

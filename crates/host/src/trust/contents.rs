@@ -96,6 +96,9 @@ pub struct FolderContents {
     pub items: Vec<Item>,
     /// Why it cannot be trusted.
     pub problems: Vec<Problem>,
+    /// A hash over the settings alone, which some versions of the CLI take in whenever they change.
+    #[serde(skip)]
+    pub settings: ContentHash,
     #[serde(skip)]
     hook_events: BTreeSet<String>,
     #[serde(skip)]
@@ -142,7 +145,9 @@ impl FolderContents {
             .is_empty()
             .then(|| frozen(&folder, &files, links))
             .flatten();
+        let settings = settings_hash(&files);
         Self {
+            settings,
             folder,
             hash: ContentHash(hasher.finalize().to_hex().to_string()),
             items,
@@ -173,6 +178,19 @@ impl FolderContents {
         let of_folder = of_folder.filter(|_| trust == FolderTrust::Granted);
         Hooks::decide(of_folder.chain(user_events))
     }
+}
+
+/// The hash over the settings among these files, which are in the order of their paths.
+pub(super) fn settings_hash(files: &[ReadFile]) -> ContentHash {
+    let mut hasher = blake3::Hasher::new();
+    for file in files.iter().filter(|file| file.kind == Kind::Settings) {
+        let path = file.path.as_os_str().as_encoded_bytes();
+        for part in [path, &file.bytes] {
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part);
+        }
+    }
+    ContentHash(hasher.finalize().to_hex().to_string())
 }
 
 /// The settings of the folder as they are now; none if they name programs, which need the folder around them.

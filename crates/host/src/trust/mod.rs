@@ -19,5 +19,5 @@ mod store;
 mod trust_tests;
 
 pub use contents::{ContentHash, FolderContents, Item, Kind, Problem, user_hook_events};
-pub use scan::{ScanError, scan, scan_user_hooks};
+pub use scan::{ScanError, scan, scan_settings, scan_user_hooks};
 pub use store::{Answered, RecordError, Standing, StoreWarning, TrustStore, Verdict};

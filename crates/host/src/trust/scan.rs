@@ -7,7 +7,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::contents::{FolderContents, Kind, Problem, ReadFile, user_hook_events};
+use super::contents::{
+    ContentHash, FolderContents, Kind, Problem, ReadFile, settings_hash, user_hook_events,
+};
 
 /// Most bytes of one file.
 const MAX_FILE_BYTES: u64 = 1024 * 1024;
@@ -39,16 +41,10 @@ pub fn scan(folder: &Path, home: Option<&Path>) -> Result<FolderContents, ScanEr
     let mut found = Found::default();
     found.file(&folder, Path::new(".mcp.json"), Kind::ToolServers);
     for layer in layers(&folder, home.as_deref()) {
-        let is_home = Some(layer) == home.as_deref();
-        found.file(
-            layer,
-            Path::new(".claude/settings.local.json"),
-            Kind::Settings,
-        );
-        if is_home {
+        found.settings(layer, home.as_deref());
+        if Some(layer) == home.as_deref() {
             continue;
         }
-        found.file(layer, Path::new(".claude/settings.json"), Kind::Settings);
         found.tree(layer, Path::new(".claude/agents"), Kind::Agent);
         found.tree(layer, Path::new(".claude/skills"), Kind::Skill);
         found.tree(layer, Path::new(".claude/commands"), Kind::Skill);
@@ -65,6 +61,25 @@ pub fn scan(folder: &Path, home: Option<&Path>) -> Result<FolderContents, ScanEr
         links.into_iter().collect(),
         problems,
     ))
+}
+
+/// The hash over the settings of a folder as they are now; none if they cannot be looked at any more.
+///
+/// The same as that of a whole scan, at a small part of its cost.
+pub fn scan_settings(folder: &Path, home: Option<&Path>) -> Option<ContentHash> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let home = home.and_then(|home| fs::canonicalize(home).ok());
+    let mut found = Found::default();
+    for layer in layers(&folder, home.as_deref()) {
+        found.settings(layer, home.as_deref());
+    }
+    let Found {
+        mut files,
+        problems,
+        ..
+    } = found;
+    files.sort_by(|one, other| one.path.cmp(&other.path));
+    problems.is_empty().then(|| settings_hash(&files))
 }
 
 /// The events for which the user's own settings have hooks. `config` is `~/.claude` or `CLAUDE_CONFIG_DIR`.
@@ -106,6 +121,15 @@ struct Found {
 }
 
 impl Found {
+    /// The settings that a layer brings. Those of the user's home are the user's own.
+    fn settings(&mut self, layer: &Path, home: Option<&Path>) {
+        let local = Path::new(".claude/settings.local.json");
+        self.file(layer, local, Kind::Settings);
+        if Some(layer) != home {
+            self.file(layer, Path::new(".claude/settings.json"), Kind::Settings);
+        }
+    }
+
     fn file(&mut self, layer: &Path, name: &Path, kind: Kind) {
         let path = layer.join(name);
         if let Some(real) = self.resolve(layer, &path) {

@@ -37,6 +37,7 @@ impl EndedRun {
             Some(
                 StopReason::NewSession
                     | StopReason::Disobeyed
+                    | StopReason::Reconfigured { .. }
                     | StopReason::Paused {
                         reason: PauseReason::IdleTimeout,
                         ..
@@ -123,7 +124,12 @@ impl Conversation {
                 let reset = SessionReset::new("new_session".to_owned());
                 events.push(ClaudeEvent::SessionReset(reset));
             }
-            Some(StopReason::Disobeyed | StopReason::Tampered { .. }) | None => {}
+            Some(
+                StopReason::Disobeyed
+                | StopReason::Tampered { .. }
+                | StopReason::Reconfigured { .. },
+            )
+            | None => {}
         }
         events
     }
@@ -134,6 +140,13 @@ fn trouble(run: &Run, exit: &RunExit) -> Option<ClaudeEvent> {
     if let Some(StopReason::Tampered { what }) = &run.stopping {
         let text = format!(
             "stopped: something other than Estelle wrote to the agent ({what}); look at what it ran last before going on"
+        );
+        return Some(ClaudeEvent::Error(ErrorEvent::new(text)));
+    }
+    if let Some(StopReason::Reconfigured { what }) = &run.stopping {
+        let text = format!(
+            "stopped: {what}, and this version of the agent takes that in unasked; with the next message it is started \
+             again, and you are asked whether it may be loaded"
         );
         return Some(ClaudeEvent::Error(ErrorEvent::new(text)));
     }

@@ -414,6 +414,11 @@ pub enum StopReason {
         /// What was found.
         what: String,
     },
+    /// What it takes in unasked has changed since a person was asked about it.
+    Reconfigured {
+        /// What was found.
+        what: String,
+    },
 }
 
 /// How a run ended.

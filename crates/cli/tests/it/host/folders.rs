@@ -5,6 +5,7 @@ use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{PermissionResponse, SendMessage, StopSession};
 use estelle_proto::{ConversationId, PathText};
+use estelle_sim::api::RealCli;
 use estelle_sim::script::Script;
 use serde_json::json;
 
@@ -253,4 +254,140 @@ pub(super) async fn what_was_done_can_be_proven(agent: &Agent) {
     let lost = verify(&data, None).unwrap();
     assert!(!lost.is_sound());
     assert_eq!(lost.count(FindingKind::Lost), 1, "{lost:?}");
+}
+
+/// Lets the agent plant settings by a call that a person allows.
+async fn plant(stage: &Stage, host: &estelle_host::Host, listener: &mut Listener) {
+    let id = conversation("conv-1");
+    let settings = json!({
+        "apiKeyHelper": format!("touch {}; echo key", stage.path("ran").display()),
+        "env": {"PLANTED": "1"},
+    });
+    std::fs::create_dir_all(stage.path("work/.claude")).unwrap();
+    // The policy sees through a plain attempt.
+    let hidden = format!("cat > .claude/settings.json <<'END'\n{settings}\nEND\n");
+    std::fs::write(stage.path("work/hello.sh"), hidden).unwrap();
+    let after = stage.path("work/after");
+    let script = Script::new()
+        .tool(
+            "Bash",
+            json!({"command": "sh ./hello.sh", "description": "Say hello"}),
+        )
+        .tool("Write", json!({"file_path": after, "content": "x"}))
+        .say("done");
+    submit(host, message(stage, &id, &script.prompt()))
+        .await
+        .unwrap();
+    let asked = listener.asked().await;
+    let allow = PermissionDecision::Allow;
+    submit(
+        host,
+        PermissionResponse::new(id.clone(), asked.tool_use_id, allow),
+    )
+    .await
+    .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_whose_settings_change_under_it_is_stopped_where_it_would_take_them_in() {
+    let stage = Stage::new(&Agent::Real(RealCli::v197().unwrap())).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let first = message(&stage, &id, &Script::new().say("first").prompt());
+    submit(&host, first).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    plant(&stage, &host, &mut listener).await;
+    let event = listener
+        .until(|event| matches!(event, ClaudeEvent::Error(_)))
+        .await;
+    assert!(
+        matches!(&event, ClaudeEvent::Error(error) if error.error.contains("the settings of the folder have changed")),
+        "{event:?}"
+    );
+    assert!(
+        !stage.path("work/after").exists(),
+        "what came after did not run"
+    );
+    // The next one is started without them, and a person is asked.
+    let next = message(&stage, &id, &Script::new().say("next").prompt());
+    submit(&host, next).await.unwrap();
+    let asked = listener.asked().await;
+    assert_eq!(asked.kind, Some(DecisionKind::Trust));
+    let deny = PermissionDecision::Deny;
+    submit(
+        &host,
+        PermissionResponse::new(id.clone(), asked.tool_use_id, deny),
+    )
+    .await
+    .unwrap();
+    listener.result().await;
+    assert_eq!(listener.texts().last().map(String::as_str), Some("next"));
+    // Settings that change while nothing goes on cost nothing: the message waits for the next process.
+    std::fs::remove_file(stage.path("work/.claude/settings.json")).unwrap();
+    end(&host, &id).await;
+    let plain = message(&stage, &id, &Script::new().say("plain").prompt());
+    submit(&host, plain).await.unwrap();
+    listener.result().await;
+    listener.idle().await;
+    let pid = status(&host, &id).await.evidence.unwrap().pid;
+    std::fs::write(stage.path("work/.claude/settings.local.json"), "{}").unwrap();
+    let last = message(&stage, &id, &Script::new().say("last").prompt());
+    submit(&host, last).await.unwrap();
+    listener.result().await;
+    assert_eq!(listener.texts().last().map(String::as_str), Some("last"));
+    let now = status(&host, &id).await.evidence.unwrap().pid;
+    assert!(pid.is_some() && now.is_some() && now != pid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_that_change_under_an_agent_with_a_copy_of_them_do_not_matter() {
+    let stage = Stage::new(&Agent::Real(RealCli::v325().unwrap())).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let first = message(&stage, &id, &Script::new().say("first").prompt());
+    submit(&host, first).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    plant(&stage, &host, &mut listener).await;
+    // The second call is asked about as if nothing had happened.
+    let asked = listener.asked().await;
+    assert_eq!(asked.tool_name, "Write");
+    assert!(!stage.path("ran").exists(), "nothing of it is taken in");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_is_on_trial_is_said_to_be() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    let gate = stage.path("gates/trial");
+    let (program, simulator) = (stage.path("program"), stage.program.clone());
+    let text = format!(
+        "#!/bin/sh\n[ \"$1\" = --version ] || while [ ! -e {} ]; do sleep 0.1; done\nexec {} \"$@\"\n",
+        gate.display(),
+        simulator.display()
+    );
+    std::fs::write(&program, text).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+    stage.program = program;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let sent = message(&stage, &id, &Script::new().say("at last").prompt());
+    submit(&host, sent).await.unwrap();
+    let on_trial = async {
+        loop {
+            let why = status(&host, &id).await.evidence.unwrap().why;
+            if why.is_some_and(|why| why.contains("on trial")) {
+                break;
+            }
+        }
+    };
+    let limit = std::time::Duration::from_mins(1);
+    tokio::time::timeout(limit, on_trial).await.unwrap();
+    stage.open_gate("trial");
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    assert_eq!(listener.texts(), ["at last"]);
 }

@@ -142,8 +142,12 @@ fn why() -> impl Strategy<Value = StopReason> {
     let tampered = StopReason::Tampered {
         what: "a line".to_owned(),
     };
+    let reconfigured = StopReason::Reconfigured {
+        what: "a file".to_owned(),
+    };
     prop_oneof![
         3 => paused,
+        1 => Just(reconfigured),
         1 => Just(StopReason::NewSession),
         1 => Just(StopReason::Disobeyed),
         1 => Just(tampered),

@@ -34,7 +34,7 @@ fn a_log_of_the_first_format_can_be_folded() {
     let events: usize = entries.iter().map(|entry| entry.events.len()).sum();
     let conversation = Conversation::replay(entries).expect("it begins");
     assert_eq!(conversation.seq().0, events as u64);
-    assert_eq!(conversation.last_generation().0, 4);
+    assert_eq!(conversation.last_generation().0, 5);
     assert_eq!(conversation.settings().model.as_deref(), Some("sonnet"));
     assert!(conversation.run().is_none());
 }
@@ -50,7 +50,7 @@ fn the_example_of_a_log_has_every_kind() {
     assert_eq!(found.len(), KINDS.len(), "a kind that is not in the list");
 }
 
-const KINDS: [&str; 52] = [
+const KINDS: [&str; 53] = [
     "accepted",
     "answered",
     "asked",
@@ -79,6 +79,7 @@ const KINDS: [&str; 52] = [
     "opened",
     "paused",
     "read",
+    "reconfigured",
     "released",
     "repaired",
     "requested",
@@ -192,6 +193,7 @@ fn reason_name(why: &StopReason) -> &'static str {
         StopReason::NewSession => "newSession",
         StopReason::Disobeyed => "disobeyed",
         StopReason::Tampered { .. } => "tampered",
+        StopReason::Reconfigured { .. } => "reconfigured",
     }
 }
 
