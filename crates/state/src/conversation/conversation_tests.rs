@@ -368,6 +368,23 @@ fn what_a_dead_process_left_waits_and_can_be_taken_back() {
 }
 
 #[test]
+fn what_goes_down_with_a_process_that_we_end_is_for_the_next_one() {
+    let mut stage = Stage::in_a_turn();
+    check(
+        &mut stage,
+        "send m1    => userMessage
+         due        =>
+         pause      =>
+         dropped m1 =>
+         exit       => claudeAborted, process_paused",
+    );
+    assert_eq!(
+        (stage.places().as_str(), stage.due()),
+        ("m1 Waiting", "start")
+    );
+}
+
+#[test]
 fn a_message_that_barges_in_breaks_the_turn_off_and_is_next() {
     let mut stage = Stage::in_a_turn();
     check(

@@ -197,7 +197,13 @@ impl Conversation {
                 }
             }
             Seen::Taken { message } => self.messages.take(message, generation),
-            Seen::Dropped { message } => self.messages.finish(message),
+            Seen::Dropped { message } => {
+                // What goes down with a process that we end was taken back by nobody: it is for the next one.
+                let is_ending = self.run.as_ref().is_some_and(|run| run.stopping.is_some());
+                if !is_ending || !self.messages.is_handed(message) {
+                    self.messages.finish(message);
+                }
+            }
             Seen::Asked(request) => self.asked(request, generation, at),
             Seen::Withdrew { request_id } => {
                 if let Some(key) = self.key_of(generation, request_id) {

@@ -94,6 +94,11 @@ impl Messages {
         self.place(id) == Some(Place::Waiting)
     }
 
+    /// Whether a message is on its way to a CLI that has not taken it.
+    pub(super) fn is_handed(&self, id: &MessageId) -> bool {
+        matches!(self.place(id), Some(Place::Handed(_)))
+    }
+
     /// Whether somebody waits who wants the running turn to be broken off, and from which device.
     pub(super) fn interrupting(&self) -> Option<&Message> {
         let waiting = self
