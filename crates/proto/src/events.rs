@@ -107,8 +107,8 @@ data! {
         optional {
             /// The call of the sub-agent it belongs to.
             parent_tool_use_id: ToolUseId,
-            /// Everything that is being written, by the agent and its sub-agents. Only for somebody who begins to look: it
-            /// replaces what they have, and the next pieces go on where it ends.
+            /// Everything that is being written, by the agent and its sub-agents. For somebody who begins to look, or who
+            /// missed pieces: it replaces what they have, and the next pieces go on where it ends.
             open: Vec<OpenBlock>,
         }
     }

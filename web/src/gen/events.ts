@@ -180,8 +180,8 @@ partialText: string,
  */
 parentToolUseId?: ToolUseId, 
 /**
- * Everything that is being written, by the agent and its sub-agents. Only for somebody who begins to look: it
- * replaces what they have, and the next pieces go on where it ends.
+ * Everything that is being written, by the agent and its sub-agents. For somebody who begins to look, or who
+ * missed pieces: it replaces what they have, and the next pieces go on where it ends.
  */
 open?: Array<OpenBlock>, };
 

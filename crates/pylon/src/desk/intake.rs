@@ -106,9 +106,11 @@ impl Actor {
             FromHost::Snapshot(snapshot) => {
                 self.on_session(&snapshot.status).await?;
                 let id = &snapshot.session_id;
-                self.room.live(id).catch_up(&snapshot.status);
+                let is_news = self.room.live(id).catch_up(&snapshot.status);
                 if self.room.unmute(id) {
                     self.tell_status(id, Some(snapshot.seq)).await;
+                } else if is_news {
+                    self.show_writing(id).await;
                 }
             }
             FromHost::Permission(open) => {
@@ -195,6 +197,13 @@ impl Actor {
         }
         if matches!(event.event, ClaudeEvent::State(_)) {
             self.tell_status(id, event.seq).await;
+        }
+    }
+
+    /// Tells those who look what is being written: pieces that come next go on from there.
+    async fn show_writing(&mut self, id: &ConversationId) {
+        if let Some(event) = self.room.live(id).under_way() {
+            self.show(&HostEvent::new(id.clone(), event)).await;
         }
     }
 

@@ -122,12 +122,15 @@ impl Live {
         self.decisions.retain(|(id, _)| is_open(id));
     }
 
-    /// The host says what is being written, in its place among the events.
-    pub(super) fn catch_up(&mut self, status: &SessionStatus) {
+    /// The host says what is being written, in its place among the events. Tells whether that is something else than
+    /// those who look have: they missed some of it, while the host was away.
+    pub(super) fn catch_up(&mut self, status: &SessionStatus) -> bool {
+        let known = self.writing.clone();
         self.activity.clone_from(&status.activity);
         self.writing
             .replace(status.open.clone().unwrap_or_default());
         self.waiting = status.waiting.clone().unwrap_or_default();
+        self.writing != known
     }
 
     /// What somebody who begins to look has to be told of the turn under way.
@@ -197,6 +200,7 @@ impl Live {
 mod tests {
     use estelle_proto::DecisionState;
     use estelle_proto::events::DecisionAnswered;
+    use estelle_proto::writing::OpenBlock;
     use estelle_proto::{ConversationId, Json};
 
     use super::*;
@@ -248,6 +252,21 @@ mod tests {
         live.correct(&status);
         assert!(kinds(&live).is_empty());
         assert!(!live.is_changed_by(&status));
+    }
+
+    #[test]
+    fn those_who_look_are_told_what_was_written_while_the_host_was_away() {
+        let mut live = Live::default();
+        let block = |text: &str| {
+            let run = estelle_proto::Generation(1);
+            OpenBlock::new(BlockKind::Text, run, 0, text.to_owned())
+        };
+        let id = ConversationId::parse("c").unwrap();
+        let mut status = SessionStatus::new(id, ConversationStatus::Working);
+        assert!(!live.catch_up(&status));
+        status.open = Some(vec![block("one")]);
+        assert!(live.catch_up(&status));
+        assert!(!live.catch_up(&status), "it is known by now");
     }
 
     #[test]
