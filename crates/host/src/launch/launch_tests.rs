@@ -84,6 +84,16 @@ fn every_run_asks_for_every_tool_whatever_the_mode() {
     }
 }
 
+/// A callback that nobody answers rejects the call, or ends the process.
+#[test]
+fn a_run_is_greeted_without_hooks_of_ours() {
+    let place = tempfile::tempdir().unwrap();
+    let greeting = greeting(&wish(place.path()));
+    let greeting = serde_json::to_value(greeting).unwrap();
+    let hooks = greeting.get("hooks");
+    assert!(hooks.is_none_or(serde_json::Value::is_null), "{greeting}");
+}
+
 #[test]
 fn a_folder_that_is_not_trusted_brings_nothing() {
     let place = tempfile::tempdir().unwrap();
