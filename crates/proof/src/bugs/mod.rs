@@ -3,6 +3,7 @@
 //! A bug can be planted at several places; [`Bug::plant`] takes the number of the place and says whether there is one.
 //! The rule is the one that must be among those found; others may be found as well, for a fault seldom comes alone.
 
+mod apps;
 mod clients;
 mod decisions;
 mod execution;
@@ -32,7 +33,13 @@ impl Bug {
 
 /// All of them.
 pub fn all() -> Vec<Bug> {
-    let groups = [clients::BUGS, logs::BUGS, decisions::BUGS, execution::BUGS];
+    let groups = [
+        clients::BUGS,
+        logs::BUGS,
+        decisions::BUGS,
+        execution::BUGS,
+        apps::BUGS,
+    ];
     groups.concat()
 }
 

@@ -262,6 +262,13 @@ fn winners(history: &History, found: &mut Vec<Violation>) {
             winners.entry(key).or_default().insert(who);
         }
     }
+    for app in &history.apps {
+        for (conversation, call) in app.won() {
+            let key = (conversation, call.as_str());
+            let who = format!("app {}", app.name);
+            winners.entry(key).or_default().insert(who);
+        }
+    }
     for ((conversation, call), who) in winners {
         let detail = format!("{conversation} {call}: {who:?}");
         if who.len() > 1 {

@@ -22,7 +22,7 @@ pub(super) fn check(conversation: &Conversation, found: &mut Vec<Violation>) {
             format!("{}: {detail}", conversation.id),
         ));
     };
-    let lives = conversation.lives.iter();
+    let lives = conversation.standing();
     let folded: Vec<Decisions> = lives.map(|life| Decisions::of(life.entries())).collect();
     for decisions in &folded {
         for call in &decisions.stray {

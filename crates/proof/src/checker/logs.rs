@@ -31,7 +31,11 @@ pub(super) fn check(conversation: &Conversation, found: &mut Vec<Violation>) {
         }
         epoch = life.epoch();
         stretches(life, &mut report);
-        last = runs(life, last, &mut report);
+        let highest = runs(life, last, &mut report);
+        // The one that takes its place begins the same runs.
+        if !life.replaced {
+            last = highest;
+        }
     }
 }
 

@@ -10,20 +10,23 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use estelle_proto::events::ClaudeEvent;
-use estelle_proto::ipc::{PylonToHost, RequestResult, SendMessage};
+use estelle_proto::ipc::PylonToHost;
 use estelle_proto::{ClientMessageId, ConversationId, Seq};
 use estelle_sim::script::{Action, Script};
 use estelle_state::conversation::{Message, MessageId, Record};
 
 use super::ledger::{Decision, Decisions};
 use super::rule::{Rule, Violation};
-use crate::history::{Client, Conversation, End, Fact, History, Life, Witness, witness};
+use crate::history::{
+    Acknowledged, App, Client, Conversation, End, Fact, History, Life, Witness, witness,
+};
 
 /// A message as its sender knows it.
 struct Sent<'a> {
-    command: &'a SendMessage,
-    /// The result that acknowledged it, if one did.
-    acknowledged: Option<&'a RequestResult>,
+    conversation: &'a ConversationId,
+    id: Option<&'a ClientMessageId>,
+    prompt: &'a str,
+    acknowledged: Option<Acknowledged>,
 }
 
 pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
@@ -31,7 +34,7 @@ pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
     for conversation in &history.conversations {
         let here: Vec<&Sent<'_>> = sent
             .iter()
-            .filter(|sent| sent.command.session_id == conversation.id)
+            .filter(|sent| *sent.conversation == conversation.id)
             .collect();
         let mut report = |rule, detail: String| {
             found.push(Violation::new(
@@ -46,21 +49,33 @@ pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
 
 fn sent(history: &History) -> Vec<Sent<'_>> {
     let exchanges = history.clients.iter().flat_map(Client::exchanges);
-    let messages = exchanges.filter_map(|exchange| match exchange.command {
+    let of_clients = exchanges.filter_map(|exchange| match exchange.command {
         PylonToHost::SendMessage(command) => Some(Sent {
-            command,
-            acknowledged: exchange.result.filter(|result| result.success),
+            conversation: &command.session_id,
+            id: command.payload.client_message_id.as_ref(),
+            prompt: command.payload.prompt.as_str(),
+            acknowledged: exchange
+                .result
+                .filter(|result| result.success)
+                .map(|result| Acknowledged { seq: result.seq }),
         }),
         _ => None,
     });
-    messages.collect()
+    let of_apps = history
+        .apps
+        .iter()
+        .flat_map(App::messages)
+        .map(|sent| Sent {
+            conversation: sent.conversation,
+            id: sent.id,
+            prompt: sent.prompt,
+            acknowledged: sent.acknowledged,
+        });
+    of_clients.chain(of_apps).collect()
 }
 
-/// The messages of the log that survived a clearing, with the numbers of their events.
-fn in_log(conversation: &Conversation) -> Vec<(&Message, Vec<(Seq, &ClaudeEvent)>)> {
-    let Some(life) = conversation.newest() else {
-        return Vec::new();
-    };
+/// The messages of a log, with the numbers of their events.
+fn in_log(life: &Life) -> Vec<(&Message, Vec<(Seq, &ClaudeEvent)>)> {
     let mut seq = 0;
     let mut messages = Vec::new();
     for entry in life.entries() {
@@ -81,14 +96,15 @@ fn accepted(
     sent: &[&Sent<'_>],
     report: &mut impl FnMut(Rule, String),
 ) {
-    let log = in_log(conversation);
+    // What was cleared was there once; what was damaged may stand in the log that took its place as well.
+    let all = || conversation.lives.iter().flat_map(in_log);
+    let log: Vec<_> = conversation.standing().flat_map(in_log).collect();
     let mut ids = BTreeSet::new();
     for (message, events) in &log {
         let id = message.client_message_id.as_ref();
-        let known = sent.iter().any(|sent| {
-            let payload = &sent.command.payload;
-            payload.client_message_id.as_ref() == id && payload.prompt.as_str() == message.content
-        });
+        let known = sent
+            .iter()
+            .any(|sent| sent.id == id && sent.prompt == message.content);
         if !known {
             report(Rule::MessageInvented, format!("{:?}", message.id));
         }
@@ -104,17 +120,14 @@ fn accepted(
         }
     }
     for sent in sent {
-        let id = sent.command.payload.client_message_id.as_ref();
-        let (Some(result), Some(id)) = (sent.acknowledged, id) else {
+        let (Some(Acknowledged { seq }), Some(id)) = (sent.acknowledged, sent.id) else {
             continue;
         };
-        let seq = result.seq;
-        let entry = log
-            .iter()
-            .find(|(message, _)| message.client_message_id.as_ref() == Some(id));
-        let numbers = entry.map(|(_, events)| events.iter().map(|(seq, _)| *seq));
-        let there = numbers
-            .is_some_and(|mut numbers| seq.is_none_or(|seq| numbers.any(|number| number == seq)));
+        let there = all().any(|(message, events)| {
+            let mut numbers = events.iter().map(|(seq, _)| *seq);
+            message.client_message_id.as_ref() == Some(id)
+                && seq.is_none_or(|seq| numbers.any(|number| number == seq))
+        });
         if !there {
             report(
                 Rule::AckedLost,
@@ -148,13 +161,12 @@ fn answered(
     let excused = excused(conversation);
     let mut seen: BTreeSet<(&ConversationId, Option<&ClientMessageId>)> = BTreeSet::new();
     for sent in sent {
-        let payload = &sent.command.payload;
-        let id = payload.client_message_id.as_ref();
+        let id = sent.id;
         // The same message may have been sent again.
-        if !seen.insert((&sent.command.session_id, id)) {
+        if !seen.insert((sent.conversation, id)) {
             continue;
         }
-        let Some(last) = last_words(payload.prompt.as_str()) else {
+        let Some(last) = last_words(sent.prompt) else {
             continue;
         };
         let times = said.get(&last).copied().unwrap_or_default();
@@ -191,13 +203,13 @@ fn last_words(prompt: &str) -> Option<String> {
     }
 }
 
-/// Messages that need not have been answered: withdrawn, or under way when their run ended or their turn was broken off,
+/// Messages that need not have been answered: withdrawn, or under way when their run was stopped or ended or their turn was broken off,
 /// or behind a prompt that is still open.
 fn excused(conversation: &Conversation) -> BTreeSet<&ClientMessageId> {
     let mut names: BTreeMap<&MessageId, &ClientMessageId> = BTreeMap::new();
     let mut excused: Vec<&MessageId> = Vec::new();
     let mut under_way: Vec<&MessageId> = Vec::new();
-    for entry in conversation.lives.iter().flat_map(Life::entries) {
+    for entry in conversation.standing().flat_map(Life::entries) {
         match &entry.record {
             Record::Accepted(message) => {
                 names.extend(
@@ -213,7 +225,8 @@ fn excused(conversation: &Conversation) -> BTreeSet<&ClientMessageId> {
                 excused.extend(interrupted);
                 excused.append(&mut under_way);
             }
-            Record::Interrupted { .. } => excused.append(&mut under_way),
+            // A turn that is ended on purpose has a result as well.
+            Record::Interrupted { .. } | Record::Stopping { .. } => excused.append(&mut under_way),
             _ => {}
         }
         let is_result = |event: &ClaudeEvent| matches!(event, ClaudeEvent::Result(_));

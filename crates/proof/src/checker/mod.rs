@@ -4,6 +4,7 @@
 //! none uses the host's own machines, so a mistake there is not shared here. An empty list means that nothing was found
 //! wrong; what that is worth is shown by [`crate::bugs`].
 
+mod apps;
 mod clients;
 mod decisions;
 mod execution;
@@ -13,8 +14,10 @@ mod messages;
 mod pieces;
 mod processes;
 mod rule;
+mod shelf;
 mod subscription;
 mod truth;
+mod writing;
 
 use crate::history::History;
 
@@ -32,6 +35,8 @@ pub fn check(history: &History) -> Vec<Violation> {
     }
     messages::check(history, &mut found);
     clients::check(history, &mut found);
+    apps::check(history, &mut found);
+    shelf::check(history, &mut found);
     processes::strangers(history, &mut found);
     found
 }

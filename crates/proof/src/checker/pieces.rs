@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 
 use estelle_proto::events::{ClaudeEvent, TextComplete, TextDelta};
 
+/// Why a turn is broken off that somebody stopped.
+pub(super) const BY_A_PERSON: &str = "user";
+
 /// The open texts of one subscription, by sub-agent, run and block.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
@@ -42,6 +45,8 @@ impl Pieces {
         match event {
             ClaudeEvent::Text(piece) => self.piece(piece),
             ClaudeEvent::TextComplete(whole) => self.whole(whole),
+            // What the CLI wrote before it heard of a stop still comes.
+            ClaudeEvent::Aborted(aborted) if aborted.reason == BY_A_PERSON => None,
             ClaudeEvent::Result(_) | ClaudeEvent::Aborted(_) | ClaudeEvent::Error(_) => {
                 self.open.clear();
                 self.shown = None;

@@ -116,6 +116,18 @@ rules! {
     SnapshotElsewhere => I4,
     /// Pieces of a text do not fit together, or not with the whole.
     TextTorn => I4,
+    /// A client got a piece of a text twice.
+    PieceTwice => I4,
+    /// History lacks a row.
+    RowLost => I4,
+    /// History has a row twice, or two in the wrong order.
+    RowDoubled => I4,
+    /// History has a row that nothing in the log or of the CLI is behind.
+    RowInvented => I4,
+    /// A row says something else than what happened.
+    RowChanged => I4,
+    /// At rest, the Pylon has not taken everything in.
+    RowBehind => I4,
     /// A message was acknowledged and is not in the log.
     AckedLost => I5,
     /// A message is in the log more than once.

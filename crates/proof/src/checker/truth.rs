@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use estelle_state::conversation::Record;
 
 use super::rule::{Rule, Violation};
-use crate::history::{Conversation, End, Fact, History, Life, Witness, witness};
+use crate::history::{Conversation, End, Fact, History, Witness, witness};
 
 /// A process, by pid and start time.
 type Key = (u32, u64);
@@ -14,7 +14,7 @@ pub(super) fn check(history: &History, conversation: &Conversation, found: &mut 
     let Some(truth) = &conversation.truth else {
         return;
     };
-    let logged = logged(&conversation.lives);
+    let logged = logged(conversation);
     let printed = printed(truth);
     let mut report = |rule, detail: String| {
         found.push(Violation::new(
@@ -76,9 +76,9 @@ fn compare(
     }
 }
 
-fn logged(lives: &[Life]) -> BTreeMap<Key, Vec<Witness>> {
+fn logged(conversation: &Conversation) -> BTreeMap<Key, Vec<Witness>> {
     let mut logged: BTreeMap<Key, Vec<Witness>> = BTreeMap::new();
-    for life in lives {
+    for life in conversation.standing() {
         for entry in life.entries() {
             let Record::Read(stretch) = &entry.record else {
                 continue;

@@ -17,6 +17,8 @@ pub struct Life {
     pub records: Vec<Logged>,
     /// What was found wrong with the file, in words.
     pub damage: Option<String>,
+    /// Whether the next one tells the same story again, because this one was damaged. Clients have seen it all the same.
+    pub replaced: bool,
 }
 
 /// A record of a log.
@@ -59,15 +61,17 @@ impl Life {
         Self {
             records: records.collect(),
             damage: None,
+            replaced: false,
         }
     }
 
-    /// The epoch that the log says it is.
+    /// The epoch that the log says it is: that of its beginning, or of the last time it was shortened.
     pub fn epoch(&self) -> Option<Epoch> {
-        match &self.records.first()?.entry.record {
-            Record::Began { epoch, .. } => Some(*epoch),
+        let epochs = self.facts().filter_map(|record| match record {
+            Record::Began { epoch, .. } | Record::Shortened { epoch } => Some(*epoch),
             _ => None,
-        }
+        });
+        epochs.last()
     }
 
     /// What happened, in order.

@@ -3,12 +3,14 @@
 //! Plain data without judgement. Where it comes from (files, a socket, a test that writes it by hand) is not known
 //! here; what is wrong with it is the checker's business.
 
+mod app;
 mod client;
 mod log;
 mod truth;
 
 use estelle_proto::ConversationId;
 
+pub use app::{Acknowledged, App, AppMessage, AppStep, Part, Shelf, ShelfRow};
 pub use client::{Client, Exchange, Step};
 pub use log::{ChainedEvent, Life, Logged};
 pub use truth::{Answer, Fact, ReadTruthError, Witness, from_journal, from_simulator, witness};
@@ -20,6 +22,10 @@ pub struct History {
     pub conversations: Vec<Conversation>,
     /// The clients that watched and steered.
     pub clients: Vec<Client>,
+    /// The apps that watched and steered from behind the relay.
+    pub apps: Vec<App>,
+    /// What the Pylon keeps, if there is one.
+    pub shelves: Vec<Shelf>,
     /// The processes that were there at the end.
     pub processes: Vec<Process>,
     /// The processes that somebody else than the host ended, by pid.
@@ -76,6 +82,11 @@ pub enum Role {
 }
 
 impl Conversation {
+    /// The logs that count: those that no other took the place of.
+    pub fn standing(&self) -> impl Iterator<Item = &Life> {
+        self.lives.iter().filter(|life| !life.replaced)
+    }
+
     /// The log that is written now.
     pub fn newest(&self) -> Option<&Life> {
         self.lives.last()

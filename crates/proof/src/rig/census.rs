@@ -48,13 +48,13 @@ pub(super) async fn await_run(data: &Path, id: &ConversationId) -> anyhow::Resul
     bail!("{id} has no process")
 }
 
-/// Waits until one of these files holds a text.
-pub(super) async fn await_text(files: &[PathBuf], text: &str) -> anyhow::Result<()> {
+/// Waits until one of these files holds a text so many times.
+pub(super) async fn await_text(files: &[PathBuf], text: &str, times: usize) -> anyhow::Result<()> {
     let deadline = tokio::time::Instant::now() + PATIENCE;
     while tokio::time::Instant::now() < deadline {
         let holds = |file: &PathBuf| {
             let bytes = std::fs::read(file).unwrap_or_default();
-            String::from_utf8_lossy(&bytes).contains(text)
+            String::from_utf8_lossy(&bytes).matches(text).count() >= times
         };
         if files.iter().any(holds) {
             return Ok(());

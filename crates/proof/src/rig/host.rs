@@ -26,6 +26,8 @@ pub struct HostOptions {
     pub descriptors: Option<u64>,
     /// How wrong its clock is.
     pub clock_skew_ms: Option<i64>,
+    /// More arguments.
+    pub args: &'static [&'static str],
 }
 
 /// A host.
@@ -63,6 +65,7 @@ impl HostProcess {
             .arg(data)
             .arg("--claude")
             .arg(&agent.program)
+            .args(options.args)
             .env_clear()
             .envs(&agent.env)
             .stdin(Stdio::null())

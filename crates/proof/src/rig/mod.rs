@@ -5,13 +5,17 @@
 //! judges nothing.
 
 mod agent;
+mod app;
 mod census;
 mod disk;
 mod gather;
 mod host;
+mod parts;
 mod programs;
+mod recording;
 mod viewer;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -20,11 +24,12 @@ use estelle_sim::script::Gates;
 use tempfile::TempDir;
 
 pub use agent::Agent;
+pub use app::{App, Talk};
 pub use census::{is_gone, run_records};
 pub use disk::SmallDisk;
 pub use host::{HostOptions, HostProcess};
 pub use programs::Programs;
-pub use viewer::{PATIENCE, Viewer};
+pub use viewer::{PATIENCE, Reads, Viewer};
 
 use crate::history::{End, History};
 
@@ -41,6 +46,27 @@ pub struct Rig {
     name: String,
     conversations: Vec<ConversationId>,
     killed: Vec<u32>,
+    kept: Vec<KeptLog>,
+    parts: parts::Parts,
+    /// The folders of conversations that were not made here.
+    folders: BTreeMap<ConversationId, PathBuf>,
+}
+
+/// A copy of a log that is about to go.
+#[derive(Debug)]
+struct KeptLog {
+    id: ConversationId,
+    path: PathBuf,
+    replaced: bool,
+}
+
+/// Why a log goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Going {
+    /// What it tells is over: the conversation is cleared or deleted.
+    Over,
+    /// It is damaged, and what is good of it is told again.
+    Damaged,
 }
 
 impl Rig {
@@ -67,6 +93,9 @@ impl Rig {
             name,
             conversations: Vec::new(),
             killed: Vec::new(),
+            kept: Vec::new(),
+            parts: parts::Parts::default(),
+            folders: BTreeMap::new(),
         })
     }
 
@@ -86,7 +115,8 @@ impl Rig {
 
     /// The folder that a conversation works in.
     pub fn work(&self, conversation: &ConversationId) -> PathBuf {
-        self.place.path().join("work").join(conversation.as_str())
+        let folder = self.folders.get(conversation).cloned();
+        folder.unwrap_or_else(|| self.place.path().join("work").join(conversation.as_str()))
     }
 
     /// The path of anything in the place.
@@ -145,6 +175,35 @@ impl Rig {
         host.kill()
     }
 
+    /// Sends the host a signal that it may obey, and waits until it is gone.
+    pub async fn end_host(&mut self, signal: rustix::process::Signal) -> anyhow::Result<()> {
+        let mut host = self.host.take().context("no host runs")?;
+        host.signal(signal)?;
+        let status = host.await_death().await?;
+        anyhow::ensure!(status.success(), "the host ended with {status}");
+        Ok(())
+    }
+
+    /// Waits until a host that somebody else told to end is gone.
+    pub async fn host_ends(&mut self) -> anyhow::Result<()> {
+        let mut host = self.host.take().context("no host runs")?;
+        let status = host.await_death().await?;
+        anyhow::ensure!(status.success(), "the host ended with {status}");
+        Ok(())
+    }
+
+    /// A command of the program, on the data of this place.
+    pub fn command(&self, args: &[&str]) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.programs.estelle);
+        command
+            .args(args)
+            .arg("--data")
+            .arg(self.data())
+            .env_clear()
+            .envs(&self.agent.env);
+        command
+    }
+
     /// Kills the host and starts another.
     pub async fn restart_host(&mut self) -> anyhow::Result<()> {
         self.kill_host()?;
@@ -172,22 +231,46 @@ impl Rig {
         self.disk.as_ref().context("no small disk is used")
     }
 
+    /// The log of a conversation.
+    pub fn log(&self, id: &ConversationId) -> PathBuf {
+        let folder = self.data().join("conversations").join(id.as_str());
+        folder.join("log.jsonl")
+    }
+
+    /// Keeps a copy of a log that is about to go, for the checker: clients have seen what is in it.
+    pub fn keep_log(&mut self, id: &ConversationId, why: Going) -> anyhow::Result<()> {
+        let path = self.path().join(format!("kept-{}.jsonl", self.kept.len()));
+        std::fs::copy(self.log(id), &path).context("keep a log")?;
+        self.kept.push(KeptLog {
+            id: id.clone(),
+            path,
+            replaced: why == Going::Damaged,
+        });
+        Ok(())
+    }
+
     /// Waits until the log of a conversation has a record of this kind.
     pub async fn log_says(&self, id: &ConversationId, kind: &str) -> anyhow::Result<()> {
-        let log = self
-            .data()
-            .join("conversations")
-            .join(id.as_str())
-            .join("log.jsonl");
+        self.log_counts(id, kind, 1).await
+    }
+
+    /// Waits until the log of a conversation has so many records of this kind.
+    pub async fn log_counts(
+        &self,
+        id: &ConversationId,
+        kind: &str,
+        times: usize,
+    ) -> anyhow::Result<()> {
+        let log = self.log(id);
         let record = format!("\"record\":{{\"{kind}\":");
-        census::await_text(&[log], &record).await
+        census::await_text(&[log], &record, times).await
     }
 
     /// Waits until a journal of a conversation holds a text.
     pub async fn journal_says(&self, id: &ConversationId, text: &str) -> anyhow::Result<()> {
         let runs = run_records(&self.data(), id);
         let journals: Vec<_> = runs.iter().map(|(_, folder, _)| folder.journal()).collect();
-        census::await_text(&journals, text).await
+        census::await_text(&journals, text, 1).await
     }
 
     /// A client that is not connected yet.
@@ -201,8 +284,8 @@ impl Rig {
     }
 
     /// Everything that was recorded.
-    pub fn history(&self, viewers: &[&Viewer], end: End) -> anyhow::Result<History> {
-        gather::history(self, viewers, end)
+    pub fn history(&self, viewers: &[&Viewer], apps: &[App], end: End) -> anyhow::Result<History> {
+        gather::history(self, viewers, apps, end)
     }
 
     /// The names of requests the fake API got, for a real CLI.
@@ -213,6 +296,7 @@ impl Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
+        self.end_parts();
         if let Some(host) = &mut self.host {
             // A test that fails leaves it running.
             let _ = host.kill();

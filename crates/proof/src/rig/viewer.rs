@@ -6,7 +6,7 @@
 )]
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -25,6 +25,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::recording::Recording;
 use crate::history::{Client, Step};
 
 /// Longest wait for anything.
@@ -33,6 +34,15 @@ pub const PATIENCE: Duration = Duration::from_secs(40);
 /// The version of the protocol that it speaks.
 const PROTOCOL: u32 = 1;
 
+/// Whether a client reads what it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// It does.
+    On,
+    /// It does not, and the host will notice.
+    Off,
+}
+
 /// A client.
 #[derive(Debug)]
 pub struct Viewer {
@@ -40,31 +50,12 @@ pub struct Viewer {
     device: DeviceId,
     socket: PathBuf,
     place: PathBuf,
-    record: Arc<Record>,
+    record: Arc<Recording<Step>>,
     writer: Option<OwnedWriteHalf>,
     readers: JoinSet<()>,
     requests: u32,
-}
-
-#[derive(Debug)]
-struct Record {
-    steps: Mutex<Vec<Step>>,
-    changed: watch::Sender<usize>,
-}
-
-impl Record {
-    fn steps(&self) -> MutexGuard<'_, Vec<Step>> {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn push(&self, step: Step) {
-        let count = {
-            let mut steps = self.steps();
-            steps.push(step);
-            steps.len()
-        };
-        self.changed.send_replace(count);
-    }
+    /// Whether it reads what it is sent.
+    reads: watch::Sender<bool>,
 }
 
 impl Viewer {
@@ -74,14 +65,17 @@ impl Viewer {
             device: DeviceId(device),
             socket: data.join("host.sock"),
             place: place.to_owned(),
-            record: Arc::new(Record {
-                steps: Mutex::default(),
-                changed: watch::Sender::new(0),
-            }),
+            record: Arc::default(),
             writer: None,
             readers: JoinSet::new(),
             requests: 0,
+            reads: watch::Sender::new(true),
         }
+    }
+
+    /// From now on it does not read, or reads again.
+    pub fn reads(&self, whether: Reads) {
+        self.reads.send_replace(whether == Reads::On);
     }
 
     /// What it recorded.
@@ -102,7 +96,9 @@ impl Viewer {
         self.writer = Some(writer);
         let from = self.len();
         self.record.push(Step::Connected);
-        self.readers.spawn(read(reader, Arc::clone(&self.record)));
+        let reads = self.reads.subscribe();
+        self.readers
+            .spawn(read(reader, Arc::clone(&self.record), reads));
         self.send(Hello::new(PROTOCOL, "proof".to_owned(), Vec::new()))
             .await?;
         self.send(PylonReconnected::default()).await?;
@@ -236,6 +232,22 @@ impl Viewer {
         .await
     }
 
+    /// Sends any command with an id, and gives its result.
+    pub async fn ask(&mut self, command: impl Into<PylonToHost>) -> anyhow::Result<RequestResult> {
+        let request_id = self.request()?;
+        let mut command = command.into();
+        command.set_request_id(request_id.clone());
+        self.send(command).await?;
+        self.result(&request_id).await
+    }
+
+    /// The same, and it must have gone well.
+    pub async fn done(&mut self, command: impl Into<PylonToHost>) -> anyhow::Result<()> {
+        let result = self.ask(command).await?;
+        anyhow::ensure!(result.success, "refused: {:?}", result.error);
+        Ok(())
+    }
+
     /// Answers a permission and gives the result.
     pub async fn answer(
         &mut self,
@@ -294,23 +306,13 @@ impl Viewer {
         what: &str,
         mut fits: impl FnMut(&HostToPylon) -> Option<T>,
     ) -> anyhow::Result<T> {
-        let mut next = from;
-        let mut changed = self.record.changed.subscribe();
-        let look = async {
-            loop {
-                changed.mark_unchanged();
-                let found = self.record.look(&mut next, &mut fits);
-                if let Some(found) = found {
-                    return Ok(found);
-                }
-                if changed.changed().await.is_err() {
-                    bail!("the recording is over");
-                }
-            }
-        };
-        match tokio::time::timeout(PATIENCE, look).await {
-            Ok(found) => found,
-            Err(_) => bail!("{}: {what} did not come: {}", self.name, self.tail()),
+        let found = self.record.find(from, |step| match step {
+            Step::Got(message) => fits(message),
+            Step::Connected | Step::Sent(_) | Step::Lost => None,
+        });
+        match tokio::time::timeout(PATIENCE, found).await {
+            Ok(found) => Ok(found),
+            Err(_) => bail!("{}: {what} did not come: {}", self.name, self.record.tail()),
         }
     }
 
@@ -339,44 +341,22 @@ impl Viewer {
             .await
             .context("the connection did not end")
     }
-
-    /// The last steps, for a person.
-    fn tail(&self) -> String {
-        let steps = self.record.steps();
-        let last: Vec<String> = steps
-            .iter()
-            .rev()
-            .take(6)
-            .rev()
-            .map(|step| format!("{step:?}").chars().take(400).collect())
-            .collect();
-        last.join("\n")
-    }
-}
-
-impl Record {
-    fn look<T>(
-        &self,
-        next: &mut usize,
-        fits: &mut impl FnMut(&HostToPylon) -> Option<T>,
-    ) -> Option<T> {
-        let steps = self.steps();
-        while let Some(step) = steps.get(*next) {
-            *next += 1;
-            if let Step::Got(message) = step
-                && let Some(found) = fits(message)
-            {
-                return Some(found);
-            }
-        }
-        None
-    }
 }
 
 /// Reads until the connection ends, and says so.
-async fn read(reader: OwnedReadHalf, record: Arc<Record>) {
+async fn read(
+    reader: OwnedReadHalf,
+    record: Arc<Recording<Step>>,
+    mut reads: watch::Receiver<bool>,
+) {
     let mut lines = BufReader::new(reader).lines();
-    while let Ok(Some(line)) = lines.next_line().await {
+    loop {
+        if reads.wait_for(|reads| *reads).await.is_err() {
+            break;
+        }
+        let Ok(Some(line)) = lines.next_line().await else {
+            break;
+        };
         match parse_line::<HostToPylon>(&line) {
             Ok(message) => record.push(Step::Got(Box::new(message))),
             // Cut in the middle by the host's death.

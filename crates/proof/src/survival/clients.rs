@@ -1,12 +1,20 @@
-//! Clients that go away, and two people who answer at once.
+//! Clients that go away or do not read, and two people who answer at once.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each function waits for a few kinds and passes over the others"
+)]
 
 use anyhow::ensure;
 use estelle_proto::decisions::PermissionDecision;
+use estelle_proto::events::ClaudeEvent;
+use estelle_proto::ipc::HostToPylon;
 use estelle_sim::script::{Answer as Say, Script};
 use futures_util::FutureExt as _;
 use serde_json::json;
 
 use super::{Row, Scene};
+use crate::rig::Reads;
 
 pub(super) const ROWS: &[Row] = &[
     Row {
@@ -14,15 +22,23 @@ pub(super) const ROWS: &[Row] = &[
         what: "a client",
         when: "while the agent writes a text",
         then: "it comes back with its cursor and misses nothing",
-        real: false,
+        real: true,
         story: |scene| cut_off(scene).boxed(),
+    },
+    Row {
+        name: "client_does_not_read",
+        what: "nothing: a client does not read",
+        when: "while tools give more than is kept for it",
+        then: "it is cut off with its cursor, nobody else waits, and it comes back without a gap",
+        real: false,
+        story: |scene| does_not_read(scene).boxed(),
     },
     Row {
         name: "two_answers_at_once",
         what: "nothing: two people answer",
         when: "at the same time, allow and deny, ten times",
         then: "exactly one of them counts each time",
-        real: false,
+        real: true,
         story: |scene| two_answers(scene).boxed(),
     },
     Row {
@@ -30,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "nothing: two people write",
         when: "the first message of a conversation, at the same time, five times",
         then: "both are answered, none is lost",
-        real: false,
+        real: true,
         story: |scene| two_first_messages(scene).boxed(),
     },
 ];
@@ -50,6 +66,38 @@ async fn cut_off(scene: &mut Scene) -> anyhow::Result<()> {
     scene.rig.open_gate("reader")?;
     scene.reconnect().await?;
     scene.is_said(text).await
+}
+
+/// How often a file of this size is read: more than the host keeps for a client that does not read.
+const TOO_MUCH: (u32, usize) = (20, 1024 * 1024);
+
+async fn does_not_read(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.open().await?;
+    scene
+        .say(&Script::new().say("all read this").prompt())
+        .await?;
+    scene.is_said("all read this").await?;
+    scene.ben.reads(Reads::Off);
+    let (times, length) = TOO_MUCH;
+    let file = scene.rig.work(&scene.id).join("long.txt");
+    std::fs::write(&file, "x".repeat(length))?;
+    let mut script = Script::new();
+    for _ in 0..times {
+        script = script.tool("Read", json!({"file_path": &file}));
+    }
+    scene.say(&script.say("nobody waited").prompt()).await?;
+    let id = scene.id.clone();
+    let is_last = |event: &ClaudeEvent| match event {
+        ClaudeEvent::TextComplete(whole) if whole.text == "nobody waited" => Some(()),
+        _ => None,
+    };
+    scene.anna.event(&id, "the end", is_last).await?;
+    scene.ben.reads(Reads::On);
+    scene.ben.lost().await?;
+    let is_cut = |message: &HostToPylon| matches!(message, HostToPylon::CutOff(_));
+    ensure!(scene.ben.has(is_cut), "nobody told it why");
+    scene.reconnect().await?;
+    scene.is_said("nobody waited").await
 }
 
 async fn two_answers(scene: &mut Scene) -> anyhow::Result<()> {

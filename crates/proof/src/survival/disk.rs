@@ -1,12 +1,18 @@
-//! The machine itself: a full disk, no more descriptors, a clock that jumps.
+//! The machine itself: a full or faulty disk, no more descriptors, a clock that jumps.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each function waits for a few kinds and passes over the others"
+)]
 
 use anyhow::{Context as _, ensure};
 use estelle_proto::ErrorCode;
+use estelle_proto::events::ClaudeEvent;
 use estelle_sim::script::{Action, Answer as Say, Mischief, Script};
 use futures_util::FutureExt as _;
 
 use super::{Row, Scene};
-use crate::rig::HostOptions;
+use crate::rig::{Going, HostOptions};
 
 /// More than half of what is kept ready ahead of a journal.
 const MOST_OF_THE_RESERVE: u64 = 5 * 1024 * 1024;
@@ -24,19 +30,35 @@ pub(super) const ROWS: &[Row] = &[
         story: |scene| disk_full(scene).boxed(),
     },
     Row {
+        name: "disk_full_for_a_while",
+        what: "the host; the disk of the data folder is full",
+        when: "while the agent writes a text",
+        then: "the text is whole, and everything works again when there is room",
+        real: true,
+        story: |scene| disk_full_for_a_while(scene).boxed(),
+    },
+    Row {
         name: "no_descriptors_left",
         what: "nothing: the host may open no more files",
         when: "when many clients connect",
         then: "it serves those it has, and all again when some leave",
-        real: false,
+        real: true,
         story: |scene| no_descriptors(scene).boxed(),
+    },
+    Row {
+        name: "log_damaged",
+        what: "the host; a byte in the middle of its log is changed",
+        when: "while the agent writes a text",
+        then: "what is proven stays, the rest is read again, and everybody is told that old cursors are void",
+        real: true,
+        story: |scene| log_damaged(scene).boxed(),
     },
     Row {
         name: "clock_jumps",
         what: "the host; the clock jumps back by an hour, then on by ten years",
         when: "between the turns",
         then: "order and numbers do not depend on the clock",
-        real: false,
+        real: true,
         story: |scene| clock_jumps(scene).boxed(),
     },
 ];
@@ -78,6 +100,32 @@ async fn disk_full(scene: &mut Scene) -> anyhow::Result<()> {
     scene.is_said("there is room again").await
 }
 
+async fn disk_full_for_a_while(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.use_small_disk(SMALL)?;
+    scene.open().await?;
+    let text = "the disk is full while most of this is written, and nothing of it is lost";
+    let say = Say {
+        say: Some(text.to_owned()),
+        chunks: Some(40),
+        ..Say::default()
+    };
+    let script = Script::new().answer(say).gated_at("full", 3);
+    scene.say(&script.prompt()).await?;
+    scene.text_flows().await?;
+    scene.rig.disk()?.fill()?;
+    scene.rig.kill_host()?;
+    scene.rig.open_gate("full")?;
+    scene
+        .rig
+        .journal_says(&scene.id, "\"type\":\"result\"")
+        .await?;
+    scene.rig.disk()?.free()?;
+    scene.come_back().await?;
+    scene.is_said(text).await?;
+    scene.say_until_taken("there is room again").await?;
+    scene.is_said("there is room again").await
+}
+
 async fn no_descriptors(scene: &mut Scene) -> anyhow::Result<()> {
     let options = HostOptions {
         descriptors: Some(96),
@@ -104,6 +152,49 @@ async fn no_descriptors(scene: &mut Scene) -> anyhow::Result<()> {
         .say_in(&id, &Script::new().say("after the crowd").prompt())
         .await?;
     scene.is_said_in(&id, "after the crowd").await
+}
+
+async fn log_damaged(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.open().await?;
+    scene
+        .say(&Script::new().say("before the damage").prompt())
+        .await?;
+    scene.is_said("before the damage").await?;
+    let text = "told twice, because the first time is damaged";
+    scene.say(&Script::new().say(text).prompt()).await?;
+    scene.is_said(text).await?;
+    let say = Say {
+        say: Some("nothing of this is lost".to_owned()),
+        chunks: Some(8),
+        ..Say::default()
+    };
+    let script = Script::new().answer(say).gated_at("damage", 3);
+    scene.say(&script.prompt()).await?;
+    scene.text_flows().await?;
+    scene.rig.kill_host()?;
+    scene.rig.keep_log(&scene.id.clone(), Going::Damaged)?;
+    let log = scene.rig.log(&scene.id);
+    let mut bytes = std::fs::read(&log)?;
+    let at = text_at(&bytes, text).context("the log has no such text")?;
+    bytes[at] ^= 1;
+    std::fs::write(&log, bytes)?;
+    scene.rig.open_gate("damage")?;
+    scene.come_back().await?;
+    scene.is_said("nothing of this is lost").await?;
+    let id = scene.id.clone();
+    let said = |event: &ClaudeEvent| match event {
+        ClaudeEvent::Error(error) if error.error.contains("damaged") => Some(()),
+        _ => None,
+    };
+    scene.ben.event(&id, "a word about it", said).await
+}
+
+/// Where the agent says something, not the message that asks it to.
+fn text_at(log: &[u8], text: &str) -> Option<usize> {
+    let said = format!("\"textComplete\",\"text\":\"{text}");
+    let mut places = log.windows(said.len());
+    let at = places.position(|bytes| bytes == said.as_bytes())?;
+    Some(at + said.len() - 1)
 }
 
 async fn clock_jumps(scene: &mut Scene) -> anyhow::Result<()> {

@@ -31,7 +31,7 @@ macro_rules! at {
                 what: "the host, by itself",
                 when: $when,
                 then: "the turn is finished, everything happened once",
-                real: false,
+                real: true,
                 story: |scene| dies_at(scene, $point).boxed(),
             },
         )+];

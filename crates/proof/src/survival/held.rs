@@ -16,7 +16,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "the host (SIGSTOP, SIGCONT)",
         when: "while the agent writes a text",
         then: "the agent wrote on; the host catches up",
-        real: false,
+        real: true,
         story: |scene| host_held(scene).boxed(),
     },
     Row {
@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "the CLI (SIGSTOP, SIGCONT), then the host",
         when: "while the agent writes a text",
         then: "the turn goes on where it was held",
-        real: false,
+        real: true,
         story: |scene| cli_held(scene).boxed(),
     },
     Row {
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "the shim, then the host",
         when: "while the agent writes a text",
         then: "the turn goes on; only the exit code will be unknown",
-        real: false,
+        real: true,
         story: |scene| shim_killed(scene).boxed(),
     },
     Row {
@@ -48,7 +48,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "the host, then the CLI",
         when: "while a permission is asked",
         then: "the prompt is void and nothing runs; the next message works",
-        real: false,
+        real: true,
         story: |scene| cli_killed_while_host_away(scene).boxed(),
     },
     Row {

@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "the host",
         when: "while a question is asked",
         then: "the question is still there and can be answered",
-        real: false,
+        real: true,
         story: |scene| question_pending(scene).boxed(),
     },
     Row {
@@ -56,7 +56,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "the host",
         when: "right after it acknowledged the first message",
         then: "the message runs once",
-        real: false,
+        real: true,
         story: |scene| during_start(scene).boxed(),
     },
     Row {
@@ -64,7 +64,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "the host",
         when: "while it ends a session",
         then: "the session is ended and stays so; the next message begins a new one",
-        real: false,
+        real: true,
         story: |scene| during_stop(scene).boxed(),
     },
     Row {
@@ -72,7 +72,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "the host",
         when: "while 20 conversations write",
         then: "all 20 texts are whole",
-        real: false,
+        real: true,
         story: |scene| twenty(scene).boxed(),
     },
     Row {
@@ -80,7 +80,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "the host",
         when: "ten times within one turn",
         then: "nothing is lost or doubled",
-        real: false,
+        real: true,
         story: |scene| again_and_again(scene).boxed(),
     },
     Row {
@@ -88,7 +88,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "nothing",
         when: "a second host is started on the same data",
         then: "the second refuses, the first goes on",
-        real: false,
+        real: true,
         story: |scene| started_twice(scene).boxed(),
     },
 ];

@@ -3,13 +3,18 @@
 //! Each [`Row`] is one story with real processes; whatever happens in it, the checker must find nothing wrong when all
 //! has come to rest. Tests run every row, and the page `docs/survival.md` is made of the same rows.
 
+mod apps;
 mod clients;
 mod disk;
+mod endings;
 mod failpoints;
+mod hazards;
 mod held;
 mod hosts;
 mod page;
 mod scene;
+
+use std::time::Duration;
 
 use anyhow::bail;
 use futures_util::future::BoxFuture;
@@ -49,6 +54,10 @@ pub struct Figures {
     pub ran: usize,
     /// Processes of the CLI.
     pub processes: usize,
+    /// Rows of history in the Pylon.
+    pub rows: usize,
+    /// How long it took until apps had live text again, in milliseconds, if that was measured.
+    pub resumed_ms: Option<u128>,
 }
 
 /// All rows.
@@ -57,8 +66,11 @@ pub fn rows() -> Vec<Row> {
         hosts::ROWS,
         failpoints::ROWS,
         held::ROWS,
+        endings::ROWS,
+        hazards::ROWS,
         clients::ROWS,
         disk::ROWS,
+        apps::ROWS,
     ]
     .concat()
 }
@@ -66,12 +78,19 @@ pub fn rows() -> Vec<Row> {
 impl Row {
     /// Plays the story; fails if it cannot go on or if a promise was broken.
     pub async fn play(&self, agent: &Agent) -> anyhow::Result<Figures> {
-        let history = self.record(agent).await?;
-        Ok(figures(&history))
+        let (history, resumed) = self.play_out(agent).await?;
+        Ok(Figures {
+            resumed_ms: resumed.map(|time| time.as_millis()),
+            ..figures(&history)
+        })
     }
 
     /// The same, with everything that was recorded.
     pub async fn record(&self, agent: &Agent) -> anyhow::Result<History> {
+        Ok(self.play_out(agent).await?.0)
+    }
+
+    async fn play_out(&self, agent: &Agent) -> anyhow::Result<(History, Option<Duration>)> {
         let mut scene = Scene::new(agent).await?;
         let played = (self.story)(&mut scene).await;
         let settled = match played {
@@ -81,7 +100,7 @@ impl Row {
         if settled.is_err() {
             scene.keep_evidence(self.name);
         }
-        settled
+        Ok((settled?, scene.resumed))
     }
 }
 
@@ -94,7 +113,11 @@ impl std::fmt::Debug for Row {
 }
 
 fn figures(history: &History) -> Figures {
-    let mut figures = Figures::default();
+    let shelves = history.shelves.iter();
+    let mut figures = Figures {
+        rows: shelves.map(|shelf| shelf.rows.len()).sum(),
+        ..Figures::default()
+    };
     for conversation in &history.conversations {
         let lives = conversation.lives.iter();
         figures.events += lives.map(|life| life.events().len()).sum::<usize>();

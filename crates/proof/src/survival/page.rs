@@ -27,8 +27,8 @@ const HEAD: &str = "\
 # What survives
 
 Made by `cargo xtask survival`: real processes, killed with -9 or held, and a checker that compares what every client \
-saw with the host's logs, with what the simulated CLI says it really did, and with the marks that tools leave on the \
-disk. A ✓ means that afterwards the turn was finished, no event was lost, doubled or reordered at any client, every \
+saw with the host's logs, with the rows in the Pylon's database, with what the simulated CLI says it really did, and \
+with the marks that tools leave on the disk. A ✓ means that afterwards the turn was finished, no event and no row of history was lost, doubled or reordered at any client, every \
 decision was shown and answered once, nothing ran without an allow, and no process was left behind.
 
 The checker itself is tested with {bugs} kinds of planted faults; it finds each of them wherever it is planted.
@@ -49,11 +49,14 @@ pub fn page(agents: &[String], table: &[(Row, Vec<Cell>)], bugs: usize) -> Strin
         }
     }
     let end = format!(
-        "\nIn this run: {} events, {} decisions, {} tools run, {} CLI processes.\n",
-        totals.events, totals.asked, totals.ran, totals.processes
+        "\nIn this run: {} events, {} decisions, {} tools run, {} CLI processes, {} rows of history.\n",
+        totals.events, totals.asked, totals.ran, totals.processes, totals.rows
     );
+    let resumed = totals.resumed_ms.map_or_else(String::new, |time| {
+        format!("After a part was back, apps had live text again within {time} ms.\n")
+    });
     let intro = HEAD.replace("{bugs}", &bugs.to_string());
-    [intro, head, lines, end].concat()
+    [intro, head, lines, end, resumed].concat()
 }
 
 fn line(row: &Row, cells: &[Cell]) -> String {
@@ -68,5 +71,7 @@ impl Figures {
         self.asked += other.asked;
         self.ran += other.ran;
         self.processes += other.processes;
+        self.rows += other.rows;
+        self.resumed_ms = self.resumed_ms.max(other.resumed_ms);
     }
 }

@@ -17,7 +17,7 @@ use estelle_sim::script::Script;
 
 use super::{AT_REST, judge};
 use crate::history::History;
-use crate::rig::{Agent, HostOptions, Rig, Viewer};
+use crate::rig::{Agent, App, HostOptions, Rig, Viewer};
 
 /// How long everything has to come to rest.
 const REST_LIMIT: Duration = Duration::from_secs(12);
@@ -35,6 +35,10 @@ pub struct Scene {
     pub ben: Viewer,
     /// The conversation.
     pub id: ConversationId,
+    /// Those who come over the relay.
+    pub apps: Vec<App>,
+    /// How long it took until apps had live text again, at most.
+    pub resumed: Option<Duration>,
     /// All conversations that were begun.
     begun: Vec<ConversationId>,
     /// Where Anna's recording was when she last wrote.
@@ -51,6 +55,8 @@ impl Scene {
             ben: rig.viewer("ben", 102),
             rig,
             id,
+            apps: Vec::new(),
+            resumed: None,
             begun: Vec::new(),
             mark: 0,
         })
@@ -102,6 +108,11 @@ impl Scene {
     /// The conversation was begun by a message that was not acknowledged here.
     pub fn has_begun(&mut self) {
         self.begun.push(self.id.clone());
+    }
+
+    /// A conversation that is gone on purpose.
+    pub fn forget(&mut self, id: &ConversationId) {
+        self.begun.retain(|begun| begun != id);
     }
 
     /// Another conversation.
@@ -241,7 +252,9 @@ impl Scene {
     pub async fn settle(&mut self) -> anyhow::Result<History> {
         let deadline = tokio::time::Instant::now() + REST_LIMIT;
         loop {
-            let history = self.rig.history(&[&self.anna, &self.ben], AT_REST)?;
+            let history = self
+                .rig
+                .history(&[&self.anna, &self.ben], &self.apps, AT_REST)?;
             match judge(&history) {
                 Ok(()) => return Ok(history),
                 Err(error) if tokio::time::Instant::now() > deadline => return Err(error),

@@ -1,4 +1,4 @@
-//! The checker against planted faults, and the rig against the real programs.
+//! The checker against planted faults, the rig against the real programs, and the page of dangers against the tests.
 
 #![expect(
     clippy::unwrap_used,
@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod dangers;
 mod sample;
 mod seeded_bugs;
 mod survival;

@@ -83,12 +83,32 @@ played!(
     cli_killed,
     cli_killed_while_host_away,
     cli_hangs,
+    host_killed_during_clear,
+    host_killed_during_delete,
+    host_told_to_go,
+    host_told_to_go_with_its_runs,
+    stop_all,
+    cli_killed_with_input_unread,
+    dies_at_interrupt_unwritten,
+    dies_at_interrupt_written,
+    stopped_with_messages_waiting,
+    cli_does_not_obey,
     client_cut_off,
+    client_does_not_read,
     two_answers_at_once,
     two_first_messages_at_once,
     disk_full,
+    disk_full_for_a_while,
     no_descriptors_left,
     clock_jumps,
+    log_damaged,
+    relay_killed,
+    pylon_killed,
+    host_killed_behind_apps,
+    all_three_killed,
+    up_killed,
+    up_and_host_killed,
+    up_killed_again_and_again,
 );
 
 played_for_real!(
@@ -96,6 +116,9 @@ played_for_real!(
     host_killed_mid_tool,
     host_killed_permission_pending,
     host_killed_answer_not_delivered,
+    host_told_to_go,
+    up_killed,
+    up_and_host_killed,
 );
 
 /// Every failpoint once; none may be forgotten by the code.

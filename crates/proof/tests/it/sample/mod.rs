@@ -1,5 +1,7 @@
-//! A good history, written by hand: two conversations, two people, a host that is restarted, a CLI that is killed.
+//! A good history, written by hand: two conversations, two people, a host that is restarted, a CLI that is killed; and two
+//! apps behind a Pylon.
 
+mod pylon;
 mod stage;
 
 use estelle_proof::history::{Fact, History};
@@ -27,7 +29,7 @@ pub(crate) fn history() -> History {
     stage.subscribe(ANNA, second);
     stage.subscribe(BEN, second);
     killed_and_taken_up(&mut stage);
-    stage.finish()
+    pylon::behind(stage.finish())
 }
 
 /// A message, a text in pieces, a result.

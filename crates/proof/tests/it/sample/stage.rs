@@ -194,6 +194,8 @@ impl Stage {
                 .into_iter()
                 .map(|person| person.client)
                 .collect(),
+            apps: Vec::new(),
+            shelves: Vec::new(),
             killed: self.killed,
             end: End::AtRest,
         }

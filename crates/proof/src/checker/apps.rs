@@ -1,0 +1,306 @@
+//! Every app behind the relay: what it looks at is complete and in order, nothing comes twice, every prompt reaches it.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each function looks at a few kinds and leaves the others alone"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use estelle_proto::claude::ClaudeEventMessage;
+use estelle_proto::events::ClaudeEvent;
+use estelle_proto::history::HistoryResult;
+use estelle_proto::{AppToPylon, ConversationId, PylonToApp, RequestId};
+
+use super::ledger::Decisions;
+use super::pieces::BY_A_PERSON;
+use super::rule::{Rule, Violation};
+use super::shelf;
+use super::writing::Writing;
+use crate::history::{App, AppStep, Conversation, End, History, Part};
+
+pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
+    for app in &history.apps {
+        let mut looker = Looker::new(history, app);
+        for step in &app.steps {
+            looker.take(step);
+        }
+        looker.finish();
+        found.append(&mut looker.found);
+    }
+}
+
+/// The epoch of a conversation in which nothing happened yet.
+const NONE_YET: u64 = 0;
+
+/// What one app knows while its steps are gone through.
+struct Looker<'a> {
+    history: &'a History,
+    app: &'a App,
+    connected: bool,
+    /// What it looks at, and since which request.
+    looks_at: Option<(ConversationId, Option<RequestId>)>,
+    seen: BTreeMap<ConversationId, Seen>,
+    prompts: BTreeSet<String>,
+    found: Vec<Violation>,
+}
+
+/// How far an app is in one conversation, on one connection.
+#[derive(Default)]
+struct Seen {
+    /// Events that came, by epoch and number.
+    numbers: BTreeSet<(u64, u64)>,
+    /// The last that it has, in a page or as an event, once it has a page.
+    last: Option<(u64, u64)>,
+    writing: Writing,
+}
+
+impl<'a> Looker<'a> {
+    fn new(history: &'a History, app: &'a App) -> Self {
+        Self {
+            history,
+            app,
+            connected: false,
+            looks_at: None,
+            seen: BTreeMap::new(),
+            prompts: BTreeSet::new(),
+            found: Vec::new(),
+        }
+    }
+
+    fn report(&mut self, rule: Rule, detail: impl AsRef<str>) {
+        let detail = format!("app {}: {}", self.app.name, detail.as_ref());
+        self.found.push(Violation::new(rule, detail));
+    }
+
+    fn take(&mut self, step: &AppStep) {
+        match step {
+            AppStep::Connected | AppStep::Lost => {
+                self.connected = *step == AppStep::Connected;
+                self.looks_at = None;
+                self.seen.clear();
+                self.prompts.clear();
+            }
+            AppStep::Died(Part::Host) => {
+                self.seen.values_mut().for_each(|seen| seen.writing.shake());
+            }
+            AppStep::Died(Part::Pylon) => {
+                self.looks_at = None;
+                self.seen.values_mut().for_each(|seen| seen.last = None);
+            }
+            AppStep::Sent(request) => {
+                if let AppToPylon::ConversationSelect(select) = request.as_ref() {
+                    let id = select.conversation_id.clone();
+                    // Pieces may come before the page, and are in what is told behind it.
+                    self.seen.entry(id.clone()).or_default().writing.begins();
+                    self.looks_at = Some((id, select.request_id.clone()));
+                }
+            }
+            AppStep::Got(message) => match message.as_ref() {
+                PylonToApp::HistoryResult(page) => self.page(page),
+                PylonToApp::ClaudeEventMessage(message) => self.event(message),
+                _ => {}
+            },
+        }
+    }
+
+    fn page(&mut self, page: &HistoryResult) {
+        let is_look = self.looks_at.as_ref().is_some_and(|(id, request)| {
+            *id == page.conversation_id && *request == page.request_id
+        });
+        if is_look && page.success {
+            let seen = self.seen.entry(page.conversation_id.clone()).or_default();
+            // A conversation in which nothing happened yet has no epoch.
+            let epoch = page.epoch.map_or(NONE_YET, |epoch| epoch.0);
+            seen.last = Some((epoch, page.head_seq.map_or(0, |seq| seq.0)));
+            seen.writing.begins();
+        }
+        let conversation = self.history.conversation(&page.conversation_id);
+        let (Some(conversation), Some(epoch), Some(head)) =
+            (conversation, page.epoch, page.head_seq)
+        else {
+            return;
+        };
+        let mut lives = conversation.lives.iter();
+        let Some(life) = lives.find(|life| life.epoch() == Some(epoch)) else {
+            return self.report(Rule::WrongEpoch, format!("a page of epoch {epoch}"));
+        };
+        let events = life.events();
+        if head.0 > events.len() as u64 {
+            self.report(Rule::Invented, format!("a page up to {head}"));
+        }
+        let rows: Vec<_> = page
+            .messages
+            .iter()
+            .filter_map(|row| Some((seq_of(row)?, row)))
+            .collect();
+        let first = rows
+            .first()
+            .map_or(head.0, |(seq, _)| seq.saturating_sub(1));
+        let from = if page.has_more { first } else { 0 };
+        let mut wrong = Vec::new();
+        if page.offset == 0 {
+            shelf::compare(&events, from, head.0, &rows, &mut |rule, detail| {
+                wrong.push((rule, detail));
+            });
+        }
+        for (rule, detail) in wrong {
+            self.report(rule, format!("in a page: {detail}"));
+        }
+    }
+
+    fn event(&mut self, message: &ClaudeEventMessage) {
+        self.note_prompt(&message.event);
+        let looks = self
+            .looks_at
+            .as_ref()
+            .is_some_and(|(id, _)| *id == message.conversation_id);
+        let mut wrong = Vec::new();
+        let seen = self
+            .seen
+            .entry(message.conversation_id.clone())
+            .or_default();
+        match (message.seq, message.epoch) {
+            (Some(seq), Some(epoch)) => {
+                let here = (epoch.0, seq.0);
+                if !seen.numbers.insert(here) {
+                    wrong.push((Rule::Repeated, format!("{seq} came again")));
+                }
+                if looks {
+                    wrong.extend(seen.comes(here));
+                }
+            }
+            // What is open is told again to whoever begins to look.
+            _ if is_repeatable(&message.event) || message.event.is_passing() => {}
+            _ => wrong.push((Rule::Misnumbered, message.event.kind().to_owned())),
+        }
+        // Whoever does not look at a conversation gets no pieces of it.
+        if looks {
+            wrong.extend(seen.write(&message.event));
+        }
+        if let Some(conversation) = self.history.conversation(&message.conversation_id) {
+            wrong.extend(differs(conversation, message));
+        } else {
+            wrong.push((Rule::Foreign, message.conversation_id.to_string()));
+        }
+        for (rule, detail) in wrong {
+            let id = &message.conversation_id;
+            self.report(rule, format!("{id}: {detail}"));
+        }
+    }
+
+    fn note_prompt(&mut self, event: &ClaudeEvent) {
+        match event {
+            ClaudeEvent::PermissionAsked(asked) => {
+                self.prompts.insert(asked.tool_use_id.to_string());
+            }
+            ClaudeEvent::QuestionAsked(asked) => {
+                self.prompts.insert(asked.tool_use_id.to_string());
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self) {
+        if self.history.end != End::AtRest || !self.connected {
+            return;
+        }
+        if let Some((id, _)) = self.looks_at.clone()
+            && let Some(life) = self
+                .history
+                .conversation(&id)
+                .and_then(Conversation::newest)
+        {
+            let head = life
+                .epoch()
+                .map(|epoch| (epoch.0, life.events().len() as u64));
+            let last = self.seen.get(&id).and_then(|seen| seen.last);
+            if last != head {
+                self.report(Rule::Behind, format!("{id}: {last:?} of {head:?}"));
+            }
+        }
+        for conversation in &self.history.conversations {
+            let life = conversation.newest();
+            let decisions = life.map(|life| Decisions::of(life.entries()));
+            for decision in decisions.iter().flat_map(|decisions| &decisions.all) {
+                let open = decision.shown && decision.is_open();
+                if open && !self.prompts.contains(&decision.tool_use_id) {
+                    self.report(Rule::PromptUnseen, &decision.tool_use_id);
+                }
+            }
+        }
+    }
+}
+
+impl Seen {
+    /// An event comes to somebody who looks. One that the page has already is known by its number.
+    fn comes(&mut self, (epoch, seq): (u64, u64)) -> Option<(Rule, String)> {
+        let (now, last) = self.last?;
+        if epoch != now && now != NONE_YET {
+            return Some((Rule::WrongEpoch, format!("{seq} of epoch {epoch}")));
+        }
+        self.last = Some((epoch, seq.max(last)));
+        (seq > last + 1).then(|| (Rule::Gap, format!("{seq} after {last}")))
+    }
+
+    fn write(&mut self, event: &ClaudeEvent) -> Option<(Rule, String)> {
+        match event {
+            ClaudeEvent::Text(piece) => self.writing.piece(piece),
+            ClaudeEvent::TextComplete(whole) => self.writing.whole(whole),
+            ClaudeEvent::StateUpdate(update) => {
+                if let Some(blocks) = &update.open {
+                    self.writing.told(blocks);
+                }
+                None
+            }
+            // What the CLI wrote before it heard of a stop still comes.
+            ClaudeEvent::Aborted(aborted) if aborted.reason == BY_A_PERSON => None,
+            ClaudeEvent::Result(_) | ClaudeEvent::Aborted(_) | ClaudeEvent::Error(_) => {
+                self.writing.over();
+                None
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Events that are told once more, without their number, to somebody who comes.
+fn is_repeatable(event: &ClaudeEvent) -> bool {
+    matches!(
+        event,
+        ClaudeEvent::State(_) | ClaudeEvent::PermissionAsked(_) | ClaudeEvent::QuestionAsked(_)
+    )
+}
+
+/// An event with a number is the one that the log has under it.
+fn differs(conversation: &Conversation, message: &ClaudeEventMessage) -> Option<(Rule, String)> {
+    let (seq, epoch) = (message.seq?, message.epoch?);
+    let mut lives = conversation.lives.iter();
+    let Some(life) = lives.find(|life| life.epoch() == Some(epoch)) else {
+        return Some((Rule::WrongEpoch, format!("{seq} of epoch {epoch}")));
+    };
+    let events = life.events();
+    let at = seq.0.checked_sub(1).and_then(|at| usize::try_from(at).ok());
+    let Some(logged) = at.and_then(|at| events.get(at)) else {
+        return Some((Rule::Invented, format!("{seq}")));
+    };
+    (*logged.event != message.event).then(|| (Rule::Changed, format!("{seq}: {:?}", message.event)))
+}
+
+/// The number of a row.
+fn seq_of(row: &estelle_proto::history::HistoryMessage) -> Option<u64> {
+    use estelle_proto::history::HistoryMessage as Row;
+    let seq = match row {
+        Row::Text(row) => row.seq,
+        Row::Thinking(row) => row.seq,
+        Row::ToolStart(row) => row.seq,
+        Row::ToolComplete(row) => row.seq,
+        Row::TurnResult(row) => row.seq,
+        Row::Error(row) => row.seq,
+        Row::Aborted(row) => row.seq,
+        Row::UserResponse(row) => row.seq,
+        Row::System(row) => row.seq,
+        Row::Unknown(_) => None,
+    };
+    seq.map(|seq| seq.0)
+}

@@ -1,0 +1,223 @@
+//! Relay and Pylon as processes, apart or together in `estelle up`, and the host that `up` keeps.
+
+use std::fs::OpenOptions;
+use std::net::TcpListener;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context as _, bail, ensure};
+use estelle_proto::ConversationId;
+use rustix::process::Signal;
+use serde_json::Value;
+
+use super::{App, Rig, host};
+
+/// Longest wait for a part to be there.
+const START_LIMIT: Duration = Duration::from_secs(30);
+/// How often it is looked for.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The processes beside the host.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    port: u16,
+    relay: Option<Child>,
+    pylon: Option<Child>,
+    up: Option<Child>,
+}
+
+/// Preparing.
+impl Rig {
+    /// Chooses where the relay will listen; the same after every restart.
+    fn address(&mut self) -> anyhow::Result<String> {
+        if self.parts.port == 0 {
+            let listener = TcpListener::bind("127.0.0.1:0").context("find a free port")?;
+            self.parts.port = listener.local_addr()?.port();
+        }
+        Ok(format!("127.0.0.1:{}", self.parts.port))
+    }
+
+    /// Lets an app in; before a relay runs.
+    pub fn app(&mut self, name: &str) -> anyhow::Result<App> {
+        let rights = "view,prompt,approve,admin";
+        let token = self.secret(&["add-device", "--name", name, "--rights", rights])?;
+        Ok(App::new(name, self.address()?, token))
+    }
+
+    /// Lets the Pylon in; before a relay runs, and only where it is a process of its own.
+    pub fn add_pylon(&mut self) -> anyhow::Result<()> {
+        let token = self.secret(&["add-pylon", "--id", "1", "--name", "Machine"])?;
+        let path = self.data().join("pylon.token");
+        let mut options = OpenOptions::new();
+        let options = options.create(true).truncate(true).write(true).mode(0o600);
+        let mut file = options.open(path).context("keep a secret")?;
+        std::io::Write::write_all(&mut file, token.as_bytes())?;
+        Ok(())
+    }
+
+    fn secret(&self, args: &[&str]) -> anyhow::Result<String> {
+        std::fs::create_dir_all(self.data())?;
+        let mut command = self.program();
+        command.arg("relay").args(args).arg("--json");
+        let output = command.arg("--registry").arg(self.registry()).output()?;
+        ensure!(output.status.success(), "{output:?}");
+        let added: Value = serde_json::from_slice(&output.stdout)?;
+        let token = added["token"].as_str().context("no secret was given")?;
+        Ok(token.to_owned())
+    }
+
+    fn registry(&self) -> std::path::PathBuf {
+        self.data().join("relay.json")
+    }
+
+    fn program(&self) -> Command {
+        let mut command = Command::new(&self.programs.estelle);
+        command.env_clear().envs(&self.agent.env);
+        command
+    }
+
+    /// A conversation that a Pylon made, which works in this folder.
+    pub fn adopt(&mut self, id: &ConversationId, folder: &Path) {
+        self.folders.insert(id.clone(), folder.to_owned());
+        self.conversations.push(id.clone());
+    }
+
+    fn spawn(&self, name: &str, mut command: Command) -> anyhow::Result<Child> {
+        let log = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(self.path().join(format!("{name}.log")))?;
+        command
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .process_group(0);
+        command.spawn().with_context(|| format!("start the {name}"))
+    }
+}
+
+/// Starting and killing.
+impl Rig {
+    /// Starts the relay alone.
+    pub async fn start_relay(&mut self) -> anyhow::Result<()> {
+        let address = self.address()?;
+        let mut command = self.program();
+        command.args(["relay", "serve", "--listen", &address]);
+        command.arg("--registry").arg(self.registry());
+        self.parts.relay = Some(self.spawn("relay", command)?);
+        self.listens().await
+    }
+
+    /// Starts the Pylon alone.
+    pub fn start_pylon(&mut self) -> anyhow::Result<()> {
+        let url = format!("ws://{}/ws", self.address()?);
+        let mut command = self.program();
+        command.args(["pylon", "--relay", &url, "--data"]);
+        command.arg(self.data());
+        self.parts.pylon = Some(self.spawn("pylon", command)?);
+        Ok(())
+    }
+
+    /// Starts relay and Pylon in one process, which sees to the host.
+    pub async fn start_up(&mut self) -> anyhow::Result<()> {
+        let address = self.address()?;
+        let mut command = self.program();
+        command.args(["up", "--json", "--listen", &address, "--data"]);
+        command
+            .arg(self.data())
+            .arg("--claude")
+            .arg(&self.agent.program);
+        self.parts.up = Some(self.spawn("up", command)?);
+        self.listens().await
+    }
+
+    /// Waits until somebody listens where the relay does.
+    async fn listens(&mut self) -> anyhow::Result<()> {
+        let address = self.address()?;
+        let deadline = tokio::time::Instant::now() + START_LIMIT;
+        while tokio::time::Instant::now() < deadline {
+            if tokio::net::TcpStream::connect(&address).await.is_ok() {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        bail!("nobody listens on {address}")
+    }
+
+    /// Kills the relay with -9.
+    pub fn kill_relay(&mut self) -> anyhow::Result<()> {
+        kill(self.parts.relay.take())
+    }
+
+    /// Kills the Pylon with -9.
+    pub fn kill_pylon(&mut self) -> anyhow::Result<()> {
+        kill(self.parts.pylon.take())
+    }
+
+    /// Kills relay and Pylon, which are one process, with -9.
+    pub fn kill_up(&mut self) -> anyhow::Result<()> {
+        kill(self.parts.up.take())
+    }
+
+    /// The pid of the host that `up` started.
+    pub fn kept_host(&self) -> anyhow::Result<u32> {
+        let text = std::fs::read_to_string(self.data().join("host.lock"));
+        let text = text.context("no host holds the data")?;
+        text.trim().parse().context("the lock names no process")
+    }
+
+    /// Kills the host that `up` started, with -9.
+    pub fn kill_kept_host(&self) -> anyhow::Result<()> {
+        host::signal(self.kept_host()?, Signal::KILL)
+    }
+
+    /// Waits until there is another host than the one of this pid.
+    pub async fn another_host(&self, than: u32) -> anyhow::Result<()> {
+        let deadline = tokio::time::Instant::now() + START_LIMIT;
+        while tokio::time::Instant::now() < deadline {
+            if let Ok(pid) = self.kept_host()
+                && pid != than
+            {
+                return host::await_socket(&self.data(), pid).await;
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+        bail!("there is no other host")
+    }
+
+    pub(super) fn end_parts(&mut self) {
+        let was_up = self.parts.up.is_some();
+        for part in [
+            &mut self.parts.up,
+            &mut self.parts.pylon,
+            &mut self.parts.relay,
+        ] {
+            // A test that fails leaves it running.
+            let _ = kill(part.take());
+        }
+        let data = self.data();
+        if let Ok(pid) = self.kept_host()
+            && (was_up || self.host.is_none())
+            && is_host_of(pid, &data)
+        {
+            let _ = host::signal(pid, Signal::KILL);
+        }
+    }
+}
+
+/// Whether a process is a host on this data: a pid alone may be anybody's by now.
+fn is_host_of(pid: u32, data: &Path) -> bool {
+    let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let data = data.to_string_lossy();
+    String::from_utf8_lossy(&line).contains(data.as_ref())
+}
+
+fn kill(part: Option<Child>) -> anyhow::Result<()> {
+    let mut part = part.context("it does not run")?;
+    part.kill()?;
+    part.wait()?;
+    Ok(())
+}
