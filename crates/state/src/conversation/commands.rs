@@ -249,7 +249,14 @@ impl Conversation {
     /// Something was found wrong and put right.
     pub fn repair(&mut self, at: Timestamp, what: String, events: Vec<ClaudeEvent>) -> Entry {
         let events = events.into_iter().map(Durable::from).collect();
-        self.commit(at, Record::Repaired { what }, events)
+        let journal = None;
+        self.commit(at, Record::Repaired { what, journal }, events)
+    }
+
+    /// The end of the log was lost, when the journal of the run was so long.
+    pub fn lost_end(&mut self, at: Timestamp, what: String, journal: u64) -> Entry {
+        let journal = Some(journal);
+        self.commit(at, Record::Repaired { what, journal }, Vec::new())
     }
 }
 

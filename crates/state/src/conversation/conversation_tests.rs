@@ -635,6 +635,30 @@ fn a_message_that_the_cli_was_never_given_is_not_believed() {
 }
 
 #[test]
+fn a_run_is_not_suspected_for_what_the_log_has_lost() {
+    let mut stage = Stage::in_a_turn();
+    let lost = stage.live.lost_end(Timestamp(50), "cut".to_owned(), 100);
+    assert_eq!(lost.events, []);
+    for (from, is_suspected) in [(0, false), (100, true)] {
+        let stretch = Stretch {
+            generation: Generation(1),
+            from,
+            to: from + 100,
+            hash: String::new(),
+            open_from: from,
+            reader: 1,
+            seen: vec![Seen::Taken {
+                message: message_of("lost").id,
+            }],
+        };
+        let read = stage
+            .live
+            .read(Timestamp(99), stretch, Vec::new(), str::to_owned);
+        assert_eq!(read.1.is_some(), is_suspected);
+    }
+}
+
+#[test]
 fn an_unknown_decision_has_no_answer() {
     let stage = Stage::new();
     let id = ToolUseId::parse("t9").expect("an id");

@@ -22,8 +22,13 @@ impl Conversation {
     pub fn apply(&mut self, entry: &Entry) {
         let at = entry.at;
         match &entry.record {
-            Record::Began { .. } | Record::Copied(_) | Record::Repaired { .. } => {}
-            Record::Shortened { epoch } => self.epoch = *epoch,
+            Record::Began { .. } | Record::Copied(_) => {}
+            Record::Repaired { journal, .. } => self.forgive(journal.unwrap_or_default()),
+            Record::Shortened { epoch } => {
+                self.epoch = *epoch;
+                // Nobody knows how much is lost, nor when the run will speak of it.
+                self.forgive(u64::MAX);
+            }
             Record::Set(change) => self.set(change),
             Record::Accepted(message) => {
                 // Its event is the first of the entry.
@@ -39,7 +44,7 @@ impl Conversation {
                 self.last_generation = *generation;
                 self.ended = None;
                 self.wanted = false;
-                self.run = Some(Run::new(*generation, resume.clone()));
+                self.run = Some(Run::new(*generation, resume.clone(), &self.settings));
             }
             Record::Started {
                 generation,
@@ -96,6 +101,13 @@ impl Conversation {
             .events
             .iter()
             .for_each(|event| self.apply_event(event));
+    }
+
+    /// The journal of the run may speak of what the log has lost, up to here.
+    fn forgive(&mut self, to: u64) {
+        if let Some(run) = &mut self.run {
+            run.forgiven_to = run.forgiven_to.max(to);
+        }
     }
 
     /// The run, if it is of this generation. What is said of another one changes nothing.
@@ -155,11 +167,12 @@ impl Conversation {
 
     fn requested(&mut self, generation: Generation, request_id: &str, control: &Control) {
         if let Some(run) = self.run_of(generation) {
-            if *control == Control::Initialize {
-                run.greeting = Some(request_id.to_owned());
-            }
-            if *control == Control::End {
-                run.farewell = Some(request_id.to_owned());
+            match control {
+                Control::Initialize => run.greeting = Some(request_id.to_owned()),
+                Control::End => run.farewell = Some(request_id.to_owned()),
+                Control::Mode { mode } => run.mode = Some(mode.clone()),
+                Control::Model { model } => run.model.clone_from(model),
+                Control::Interrupt | Control::Cancel { .. } => {}
             }
             run.controls.insert(request_id.to_owned(), control.clone());
         }

@@ -178,6 +178,10 @@ pub enum Record {
     Repaired {
         /// What, for people.
         what: String,
+        /// The end of the log was lost, and the journal of the run was so long then: up to there it may speak of what
+        /// the log no longer knows.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        journal: Option<u64>,
     },
 }
 

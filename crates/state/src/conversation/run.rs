@@ -4,9 +4,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use estelle_proto::{ClaudeSessionId, Generation, Json};
+use estelle_proto::{ClaudeSessionId, Generation, Json, PermissionMode};
 use serde::{Deserialize, Serialize};
 
+use super::Settings;
 use super::record::{Control, StopReason};
 
 /// The run that lives, is being started or is being ended.
@@ -16,12 +17,18 @@ pub struct Run {
     pub generation: Generation,
     /// The session it takes up.
     pub resume: Option<ClaudeSessionId>,
+    /// The permission mode that was set when it was started, or that its CLI was last told.
+    pub mode: Option<PermissionMode>,
+    /// The same for the model.
+    pub model: Option<String>,
     /// Pid and start time, once it is there.
     pub process: Option<(u32, u64)>,
     /// The journal is read up to here.
     pub read_to: u64,
     /// Reading must begin here to know the text that is being written.
     pub open_from: u64,
+    /// Up to here the journal may speak of what the log has lost: nobody is suspected for it.
+    pub forgiven_to: u64,
     /// What it has cost so far.
     pub cost: f64,
     /// The id of our greeting, once it was sent.
@@ -47,13 +54,20 @@ pub struct Run {
 }
 
 impl Run {
-    pub(super) fn new(generation: Generation, resume: Option<ClaudeSessionId>) -> Self {
+    pub(super) fn new(
+        generation: Generation,
+        resume: Option<ClaudeSessionId>,
+        settings: &Settings,
+    ) -> Self {
         Self {
             generation,
             resume,
+            mode: settings.mode.clone(),
+            model: settings.model.clone(),
             process: None,
             read_to: 0,
             open_from: 0,
+            forgiven_to: 0,
             cost: 0.0,
             greeting: None,
             greeted: false,
