@@ -24,8 +24,8 @@ use crate::launch::RUN_VARIABLE;
 
 /// How long what was asked to end may take before it is forced.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long one that was forced may take: only one that hangs in the kernel needs longer.
-const FORCED: Duration = Duration::from_secs(5);
+/// How long everything may take: only what hangs in the kernel needs longer, and nobody can hurry that.
+const LIMIT: Duration = Duration::from_secs(6);
 /// How often new ones are looked for: what is being ended may still start others.
 const ROUNDS: usize = 5;
 /// Most bytes read of an environment; Linux allows no more by default.
@@ -53,6 +53,7 @@ pub async fn clean_up(folder: &RunFolder, marker: &str) -> Cleaned {
 fn clean_up_here(folder: &RunFolder, marker: &str) -> Cleaned {
     cgroup::end(folder);
     let mut cleaned = Cleaned::default();
+    let deadline = Instant::now() + LIMIT;
     for round in 0..ROUNDS {
         let found = left_behind(marker);
         cleaned.left = 0;
@@ -61,8 +62,8 @@ fn clean_up_here(folder: &RunFolder, marker: &str) -> Cleaned {
         }
         let patience = if round == 0 { GRACE } else { Duration::ZERO };
         let count = found.len();
-        let asked = signal_all(found, Signal::TERM, patience);
-        cleaned.left = signal_all(asked, Signal::KILL, FORCED).len();
+        let asked = signal_all(found, Signal::TERM, Instant::now() + patience);
+        cleaned.left = signal_all(asked, Signal::KILL, deadline).len();
         cleaned.ended += count - cleaned.left;
     }
     // By now the group is empty and can go.
@@ -111,12 +112,11 @@ fn has_ended(process: &OwnedFd) -> bool {
 }
 
 /// Sends a signal to all and waits for their ends; those that are left come back.
-fn signal_all(processes: Vec<OwnedFd>, signal: Signal, patience: Duration) -> Vec<OwnedFd> {
+fn signal_all(processes: Vec<OwnedFd>, signal: Signal, deadline: Instant) -> Vec<OwnedFd> {
     for process in &processes {
         // One that ended meanwhile is what was wanted.
         let _ = pidfd_send_signal(process, signal);
     }
-    let deadline = Instant::now() + patience;
     let lasts = |process: &OwnedFd| {
         let rest = deadline.saturating_duration_since(Instant::now());
         !ends_within(process, rest)
