@@ -7,6 +7,7 @@ mod forking;
 
 use std::collections::HashMap;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,13 +25,14 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::error::Elapsed;
 
 use crate::conversation::{
-    Actor, Book, Command, Context, Ended, HostSettings, LOG, OpenBookError, await_first_message,
-    disk_trouble, now, private_folder, subscribe, unknown,
+    Actor, Book, Command, Context, Ended, HostSettings, LOG, OpenBookError, Trouble,
+    await_first_message, disk_trouble, now, private_folder, subscribe, unknown,
 };
 use crate::data::DataFolder;
 use crate::ipc::{Desk, Done, Refusal};
 use crate::mailbox::{Enlisted, Letter, Mailbox};
 use crate::run::{RunWatch, read_record, write_record};
+use crate::strays::{self, LivingRun};
 use crate::trust::TrustStore;
 
 /// Commands that may wait for one conversation.
@@ -109,9 +111,12 @@ impl Host {
         Ok(host)
     }
 
+    /// Opens every conversation. Those whose log cannot be read come back with the reason.
     fn open_conversations(&self) -> io::Result<HashMap<ConversationId, String>> {
-        let mut unreadable = HashMap::new();
         let folder = self.context.settings.data.join("conversations");
+        let living = strays::living(&folder);
+        let mut unreadable = HashMap::new();
+        let mut books = HashMap::new();
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
             let name = entry.file_name();
@@ -123,14 +128,51 @@ impl Host {
                 continue;
             }
             match open_book(&entry.path()) {
-                Ok(book) => self.start_actor(id, book),
+                Ok(book) => {
+                    books.insert(id, book);
+                }
                 Err(error) => {
                     tracing::error!(conversation = %id, %error, "a conversation could not be opened");
                     unreadable.insert(id, error.to_string());
                 }
             }
         }
+        for run in living {
+            // Nobody knows what a log would say that cannot be read.
+            if !unreadable.contains_key(&run.conversation) {
+                self.end_unknown(run, &mut books);
+            }
+        }
+        for (id, book) in books {
+            self.start_actor(id, book);
+        }
         Ok(unreadable)
+    }
+
+    /// Ends a run that its conversation does not know.
+    fn end_unknown(&self, mut run: LivingRun, books: &mut HashMap<ConversationId, Book>) {
+        let id = run.conversation.clone();
+        let known = books.remove(&id);
+        let known_run = known.as_ref().and_then(|book| book.conversation().run());
+        if known_run.is_some_and(|known| known.generation == run.generation) {
+            books.extend(known.map(|book| (id, book)));
+            return;
+        }
+        let is_in_the_way = known
+            .as_ref()
+            .is_some_and(|book| book.conversation().last_generation() < run.generation);
+        if is_in_the_way {
+            run.put_aside(&self.context.settings.data.join("deleted"));
+        }
+        match run.note(known, &self.context.conversation_folder(id.as_str())) {
+            Ok(book) => {
+                books.insert(id, book);
+            }
+            Err(error) => {
+                tracing::error!(conversation = %id, %error, "its log could not be written");
+            }
+        }
+        self.context.tracker.spawn(run.end());
     }
 
     fn start_actor(&self, id: ConversationId, book: Book) {
@@ -145,11 +187,14 @@ impl Host {
         let context = Arc::clone(&self.context);
         self.context.tracker.spawn(async move {
             let folder = context.conversation_folder(id.as_str());
-            let begun = match book {
-                Some(book) => Some((book, None)),
-                None => await_first_message(&context, &id, &mut inbox)
-                    .await
-                    .map(|(book, first)| (book, Some(first))),
+            let begun = if let Some(book) = book {
+                Some((book, None))
+            } else {
+                let first = await_first_message(&context, &id, &mut inbox);
+                // One that fails takes nothing along: there is no conversation yet.
+                let first = AssertUnwindSafe(first).catch_unwind().await;
+                let first = first.ok().flatten();
+                first.map(|(book, first)| (book, Some(first)))
             };
             if let Some((book, first)) = begun {
                 Actor::new(context, folder, book, inbox).run(first).await;
@@ -237,7 +282,7 @@ impl Host {
                 Err(error) => return ready(Err(error.into())),
             };
             let Some(submitted) = submitted else {
-                return result_of(&actor, answer);
+                return self.result_of(id, &actor, answer);
             };
             match actor.send(submitted).await {
                 Err(mpsc::error::SendError(Command::Submit(back, _)))
@@ -248,10 +293,38 @@ impl Host {
                     tokio::task::yield_now().await;
                 }
                 Err(_) => break,
-                Ok(()) => return result_of(&actor, answer),
+                Ok(()) => return self.result_of(id, &actor, answer),
             }
         }
         ready(Err(gone().into()))
+    }
+
+    /// The result of a command that has its place.
+    fn result_of(
+        &self,
+        id: ConversationId,
+        actor: &mpsc::Sender<Command>,
+        answer: oneshot::Receiver<Result<Done, Refusal>>,
+    ) -> BoxFuture<'static, Result<Done, Refusal>> {
+        // Whoever waits for a result does not keep the task alive.
+        let actor = actor.downgrade();
+        let context = Arc::clone(&self.context);
+        async move {
+            let lost = |_| {
+                // A task that lives and does not answer failed, or could not write it down.
+                let is_there = actor.upgrade().is_some_and(|actor| !actor.is_closed());
+                let error = if !is_there {
+                    gone()
+                } else if context.has_failed(&id) {
+                    Trouble::Failed.refusal()
+                } else {
+                    disk_trouble()
+                };
+                Err(error.into())
+            };
+            answer.await.unwrap_or_else(lost)
+        }
+        .boxed()
     }
 
     /// The task of a conversation, and the command if it must still be sent there.
@@ -336,20 +409,29 @@ impl Host {
         let notice = ServerShutdown::new(reason.to_owned(), grace.as_secs());
         let notice = Letter::message(&HostToPylon::ServerShutdown(notice));
         self.context.roster.post_to_all(&notice);
-        let mut ends = Vec::new();
-        for (_, actor) in self.all() {
+        // Side by side: one that is slow to listen holds no other up.
+        let ends = self.all().into_iter().map(|(_, actor)| async move {
             let (reply, end) = oneshot::channel();
-            if actor.send(Command::ShutDown(reply)).await.is_ok() {
-                ends.push(end);
-            }
-        }
+            // One that is gone has no run.
+            actor.send(Command::ShutDown(reply)).await.ok()?;
+            end.await.ok()
+        });
         // A killed process is gone within moments; a disk that hangs must not hold the shutdown up for ever.
         let limit = grace + Duration::from_secs(10);
         let ended = tokio::time::timeout(limit, futures_util::future::join_all(ends)).await;
         let ended = ended.into_iter().flatten().flatten();
         let count = ended.filter(|ended| *ended == Ended::Run).count();
+        self.end_the_rest().await;
         tracing::info!(count, "runs were ended");
         count
+    }
+
+    /// Whatever still runs: what no conversation knows, or what could not be ended in its own way.
+    async fn end_the_rest(&self) {
+        let folder = self.context.settings.data.join("conversations");
+        let living = tokio::task::spawn_blocking(move || strays::living(&folder)).await;
+        let ends = living.unwrap_or_default().into_iter().map(LivingRun::end);
+        futures_util::future::join_all(ends).await;
     }
 }
 
@@ -440,25 +522,6 @@ async fn status_of(id: ConversationId, actor: mpsc::Sender<Command>) -> Option<S
 
 fn ready(outcome: Result<Done, Refusal>) -> BoxFuture<'static, Result<Done, Refusal>> {
     futures_util::future::ready(outcome).boxed()
-}
-
-/// The result of a command that has its place.
-fn result_of(
-    actor: &mpsc::Sender<Command>,
-    answer: oneshot::Receiver<Result<Done, Refusal>>,
-) -> BoxFuture<'static, Result<Done, Refusal>> {
-    // Whoever waits for a result does not keep the task alive.
-    let actor = actor.downgrade();
-    async move {
-        let lost = |_| {
-            // A task that lives and does not answer could not write it down.
-            let is_there = actor.upgrade().is_some_and(|actor| !actor.is_closed());
-            let error = if is_there { disk_trouble() } else { gone() };
-            Err(error.into())
-        };
-        answer.await.unwrap_or_else(lost)
-    }
-    .boxed()
 }
 
 fn gone() -> ApiError {

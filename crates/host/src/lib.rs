@@ -20,6 +20,7 @@ pub mod log;
 pub mod mailbox;
 pub mod rules;
 pub mod run;
+mod strays;
 pub mod traffic;
 pub mod translate;
 pub mod trust;

@@ -5,11 +5,11 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use estelle_host::conversation::Book;
+use estelle_host::conversation::{Beginning, Book};
 use estelle_host::log::{Log, Sync};
 use estelle_proto::events::{ClaudeEvent, TextComplete};
 use estelle_proto::{ConversationId, Epoch, Generation, Timestamp};
-use estelle_state::conversation::{Durable, Stretch};
+use estelle_state::conversation::{Change, Durable, Stretch};
 use serde_json::{Value, json};
 
 use crate::Outcome;
@@ -65,14 +65,13 @@ fn rate(count: usize, mut append: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
 
 fn begin(folder: &Path) -> Outcome<Book> {
     std::fs::create_dir_all(folder)?;
-    let id = ConversationId::parse("bench")?;
-    Ok(Book::begin(
-        folder,
-        Timestamp(0),
-        id,
-        Epoch(1),
-        Generation(1),
-    )?)
+    let beginning = Beginning {
+        id: ConversationId::parse("bench")?,
+        epoch: Epoch(1),
+        generation: Generation(1),
+        settings: Change::default(),
+    };
+    Ok(Book::begin(folder, Timestamp(0), beginning)?)
 }
 
 /// An event as the host makes it: decided by the machine, in the log, ready for clients.

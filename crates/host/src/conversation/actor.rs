@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use estelle_proto::ipc::{HostToPylon, PylonToHost, SessionStatus};
-use estelle_proto::{ApiError, ErrorCode, Retry, Seq, Timestamp};
-use estelle_state::conversation::{Due, Entry, Unconfirmed};
+use estelle_proto::{ApiError, Epoch, ErrorCode, Retry, Seq, Timestamp};
+use estelle_state::conversation::{Conversation, Due, Entry, Unconfirmed};
 use estelle_state::idle::IdleWatch;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until};
 use super::book::{Book, View};
 use super::context::Context;
 use super::live::Live;
+use super::mending::Trouble;
 use super::requests::AfterEnd;
 use super::running::{Phase, Wake};
 use super::stopping::Stopping;
@@ -30,9 +31,6 @@ const SAFETY_POLL: Duration = Duration::from_secs(1);
 
 /// How often a run is looked at without being woken, when its output and its end would wake us.
 const WATCHED_POLL: Duration = Duration::from_secs(5);
-
-/// How long a conversation whose disk fails waits before it tries again.
-const TRY_AGAIN: Duration = Duration::from_secs(1);
 
 /// Where the result of a command goes.
 pub(crate) type Reply = oneshot::Sender<Result<Done, Refusal>>;
@@ -51,7 +49,7 @@ pub(crate) enum Command {
     /// Join the listeners, if everything up to `seq` is known; otherwise a new view to go on with.
     Join {
         seq: Seq,
-        epoch: estelle_proto::Epoch,
+        epoch: Epoch,
         mailbox: Mailbox,
         joined: oneshot::Sender<Option<View>>,
     },
@@ -61,6 +59,9 @@ pub(crate) enum Command {
     Tick,
     /// The host goes down and takes the runs along; the reply comes when this one is gone.
     ShutDown(oneshot::Sender<Ended>),
+    /// Fail as only a mistake in this program can.
+    #[cfg(test)]
+    Fail,
 }
 
 /// What a shutdown found to end.
@@ -70,6 +71,11 @@ pub(crate) enum Ended {
     Run,
     /// Nothing.
     Nothing,
+}
+
+#[cfg(test)]
+fn fail() {
+    panic!("asked for");
 }
 
 /// The machine is ahead of the disk and must be thrown away.
@@ -98,6 +104,8 @@ pub(crate) struct Actor {
     pub(super) book: Book,
     pub(super) inbox: mpsc::Receiver<Command>,
     pub(super) listeners: Vec<Mailbox>,
+    /// What the listeners have.
+    pub(super) published: Published,
     pub(super) phase: Phase,
     /// Counts on a clock that nobody can set: a jump of the time of day stops no process.
     pub(super) idle: IdleWatch,
@@ -116,6 +124,27 @@ pub(crate) struct Actor {
     pub(super) told_waiting: Vec<estelle_proto::waiting::WaitingMessage>,
     /// There is no such conversation any more.
     pub(super) is_deleted: bool,
+    /// Why nothing can be done for now.
+    pub(super) trouble: Option<Trouble>,
+    /// What was asked meanwhile and is not for nothing.
+    pub(super) put_off: Vec<Command>,
+}
+
+/// The newest event that was published, which may be behind the machine's while something is being written down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Published {
+    pub(super) epoch: Epoch,
+    pub(super) seq: Seq,
+}
+
+impl Published {
+    /// Everything is.
+    pub(super) fn of(conversation: &Conversation) -> Self {
+        Self {
+            epoch: conversation.epoch(),
+            seq: conversation.seq(),
+        }
+    }
 }
 
 /// The time of entries.
@@ -138,6 +167,7 @@ impl Actor {
             stopping: Stopping::new(context.settings.grace),
             context,
             folder,
+            published: Published::of(book.conversation()),
             book,
             inbox,
             listeners: Vec::new(),
@@ -151,6 +181,8 @@ impl Actor {
             nudged: Instant::now(),
             told_waiting: Vec::new(),
             is_deleted: false,
+            trouble: None,
+            put_off: Vec::new(),
         }
     }
 
@@ -165,12 +197,9 @@ impl Actor {
         Timestamp(i64::try_from(self.since.elapsed().as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Runs until the conversation is deleted or the host lets go of it. `first` is obeyed before anything else.
-    pub(crate) async fn run(mut self, first: Option<Command>) {
-        let mut outcome = match (self.recover().await, first) {
-            (Ok(()), Some(first)) => self.obey(first).await,
-            (recovered, _) => recovered.map(|()| Flow::On),
-        };
+    /// Goes on until the conversation is deleted or the host lets go of it. `first` is obeyed before anything else.
+    pub(super) async fn go(&mut self, first: Option<Command>) {
+        let mut outcome = self.begin(first).await;
         loop {
             match outcome {
                 Ok(Flow::On) => outcome = self.step().await,
@@ -180,11 +209,26 @@ impl Actor {
         }
     }
 
+    async fn begin(&mut self, first: Option<Command>) -> Result<Flow, Broken> {
+        if self.begin_again().await == Flow::End {
+            return Ok(Flow::End);
+        }
+        self.recover().await?;
+        self.take_up().await?;
+        match first {
+            Some(first) => self.obey(first).await,
+            None => Ok(Flow::On),
+        }
+    }
+
     async fn step(&mut self) -> Result<Flow, Broken> {
         self.read_journal().await?;
         if self.is_deleted {
             return Ok(Flow::End);
         }
+        // Whoever has a deadline keeps it, however much there is to read.
+        self.overdue().await?;
+        self.adjust().await?;
         self.do_due().await?;
         self.flush()?;
         if self.has_more {
@@ -207,25 +251,37 @@ impl Actor {
         match wake {
             Wake::Command(Some(command)) => self.obey(command).await,
             Wake::Command(None) => Ok(Flow::End),
-            Wake::Output => Ok(Flow::On),
-            Wake::Unwritten(line) => self.unwritten(line).await,
+            Wake::Output | Wake::Deadline => Ok(Flow::On),
+            Wake::Unwritten(line) => self.unwritten(line),
             Wake::Prepared(prepared) => self.prepared(prepared).await,
-            Wake::Deadline => self.overdue().await,
+            Wake::Swept(exit) => {
+                self.end(exit).await?;
+                self.catch_up_on_commands().await
+            }
         }
     }
 
     fn deadline(&self) -> Instant {
         let poll = match &self.phase {
-            Phase::Quiet | Phase::Preparing(_) => Duration::from_hours(1),
+            Phase::Quiet | Phase::Preparing(_) | Phase::Sweeping(_) => Duration::from_hours(1),
             Phase::Live(live) if live.is_watched() => WATCHED_POLL,
             Phase::Spawning(_) | Phase::Live(_) => SAFETY_POLL,
         };
         let poll = Instant::now() + poll;
-        self.stopping.next().map_or(poll, |next| next.min(poll))
+        let retry = match &self.phase {
+            Phase::Live(live) => live.retry_at(),
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) | Phase::Sweeping(_) => None,
+        };
+        let sooner = self.stopping.next().into_iter().chain(retry);
+        sooner.fold(poll, Instant::min)
     }
 
-    async fn obey(&mut self, command: Command) -> Result<Flow, Broken> {
+    pub(super) async fn obey(&mut self, command: Command) -> Result<Flow, Broken> {
         match command {
+            // It belongs to the next process, which is not started before nothing is left of this one.
+            command @ Command::Submit(..) if matches!(self.phase, Phase::Sweeping(_)) => {
+                self.put_off.push(command);
+            }
             Command::Submit(command, reply) => return self.submit(*command, reply).await,
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
@@ -234,7 +290,7 @@ impl Actor {
                 let _ = reply.send(self.decisions());
             }
             Command::View(reply) => {
-                let _ = reply.send(self.book.view());
+                let _ = reply.send(self.view());
             }
             Command::Join {
                 seq,
@@ -245,6 +301,8 @@ impl Actor {
             Command::Leave(mailbox) => self.listeners.retain(|one| !one.is(&mailbox)),
             Command::Tick => self.tick().await?,
             Command::ShutDown(reply) => self.shut_down(reply).await?,
+            #[cfg(test)]
+            Command::Fail => fail(),
         }
         Ok(Flow::On)
     }
@@ -302,7 +360,7 @@ impl Actor {
             self.book.sync().await?;
         }
         failpoint::at_record(&entry.record, Step::Kept);
-        self.publish(letters);
+        self.publish_all(letters);
         self.announce(&entry);
         self.tell_waiting();
         failpoint::at_record(&entry.record, Step::Published);
@@ -319,13 +377,19 @@ impl Actor {
         failpoint::at_records(&entries, Step::Appended);
         self.book.sync().await?;
         failpoint::at_records(&entries, Step::Kept);
-        self.publish(letters);
+        self.publish_all(letters);
         for entry in &entries {
             self.announce(entry);
         }
         self.tell_waiting();
         failpoint::at_records(&entries, Step::Published);
         Ok(())
+    }
+
+    /// Publishes everything up to where the machine is.
+    fn publish_all(&mut self, letters: Vec<Letter>) {
+        self.published = Published::of(self.book.conversation());
+        self.publish(letters);
     }
 
     pub(super) fn publish(&mut self, letters: Vec<Letter>) {
@@ -340,39 +404,11 @@ impl Actor {
         let Phase::Live(live) = &mut self.phase else {
             return Ok(());
         };
+        live.retry();
         for line in self.book.conversation().unconfirmed() {
             write_line(live, line)?;
         }
         Ok(())
-    }
-
-    /// Throws the machine away and folds the log again, as long as it takes.
-    async fn reopen(&mut self, broken: &Broken) -> Result<Flow, Broken> {
-        let id = self.book.conversation().id().clone();
-        tracing::error!(conversation = %id, error = %broken, "the log could not be written; opening it again");
-        self.phase = Phase::Quiet;
-        self.disk_full = true;
-        let until = Instant::now() + TRY_AGAIN;
-        loop {
-            tokio::select! {
-                command = self.inbox.recv() => match command {
-                    Some(command) => refuse(command),
-                    None => return Ok(Flow::End),
-                },
-                () = sleep_until(until) => break,
-            }
-        }
-        match Book::open(&self.folder, now()) {
-            Ok(opened) => {
-                self.book = opened.book;
-                self.disk_full = false;
-                self.recover().await.map(|()| Flow::On)
-            }
-            Err(error) => {
-                tracing::error!(conversation = %id, %error, "the log could not be opened");
-                Err(Broken::Io(io::Error::other(error)))
-            }
-        }
     }
 }
 
@@ -408,10 +444,4 @@ pub(crate) fn disk_trouble() -> ApiError {
         "the disk of the host's data folder is full or fails; make room, then try again".to_owned(),
         Retry::Later,
     )
-}
-
-fn refuse(command: Command) {
-    if let Command::Submit(_, reply) = command {
-        let _ = reply.send(Err(disk_trouble().into()));
-    }
 }

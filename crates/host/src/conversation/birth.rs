@@ -12,11 +12,13 @@ use estelle_proto::ipc::{PylonToHost, SendMessage};
 use estelle_proto::{
     ApiError, ConversationId, Epoch, ErrorCode, Generation, PermissionMode, Retry,
 };
+use estelle_state::conversation::Change;
 use tokio::sync::mpsc;
 
 use super::actor::{Command, disk_trouble, now};
-use super::book::{Book, LOG};
+use super::book::{Beginning, Book, LOG};
 use super::context::Context;
+use super::requests::check_session;
 use crate::launch::{FolderTrust, Hooks, LaunchWish};
 
 /// Waits for a first message that can be worked on: the book that is begun for it, and the message.
@@ -54,6 +56,7 @@ async fn begin(
     message: &SendMessage,
 ) -> Result<Book, ApiError> {
     // Nothing is made for a message that cannot be worked on.
+    check_session(&message.payload)?;
     context.preflight(&first_wish(message)).await?;
     let folder = context.conversation_folder(id.as_str());
     if folder.join(LOG).exists() {
@@ -63,14 +66,24 @@ async fn begin(
             .map(|opened| opened.book)
             .map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string(), Retry::Later));
     }
-    let begun = private_folder(&folder)
-        .and_then(|()| Book::begin(&folder, now(), id.clone(), Epoch(1), Generation(0)));
+    let begun =
+        private_folder(&folder).and_then(|()| Book::begin(&folder, now(), first_of(id.clone())));
     begun.map_err(|error| {
         // Nobody was promised anything; a folder that holds something is kept.
         let _ = std::fs::remove_dir(&folder);
         tracing::error!(conversation = %id, %error, "the log could not be begun");
         disk_trouble()
     })
+}
+
+/// The beginning of a conversation that there never was.
+pub(super) fn first_of(id: ConversationId) -> Beginning {
+    Beginning {
+        id,
+        epoch: Epoch(1),
+        generation: Generation(0),
+        settings: Change::default(),
+    }
 }
 
 /// A folder that only its owner can look into.

@@ -3,25 +3,35 @@
 //! **Invariant:** nothing is published and nothing is sent to a CLI before the entry that says so is in the log. When an
 //! append fails the machine is ahead of the disk; the book is then closed and must be opened again.
 
+mod view;
+
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read};
+use std::io;
 use std::ops::Range;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use estelle_proto::ipc::{HostEvent, HostToPylon, to_line};
 use estelle_proto::{ChainHash, ConversationId, Epoch, Generation, Seq, Timestamp};
-use estelle_state::conversation::{Conversation, Durable, Entry, Origin, Record};
+use estelle_state::conversation::{Change, Conversation, Durable, Entry, Record};
 
+use super::birth::private_folder;
 use crate::log::{self, AppendError, Damage, Log, Sync};
 use crate::mailbox::{Letter, Mark, fitting};
+use crate::run::RunFolder;
+
+pub(crate) use view::{Position, View};
 
 /// How far apart the places are that a replay can start from.
 const MARK_EVERY: u64 = 256;
 
 /// The file of a log.
 pub(crate) const LOG: &str = "log.jsonl";
+
+/// A file beside a log that makes its disk fail.
+#[cfg(test)]
+pub(super) const SYNC_FAILS: &str = "sync-fails";
 
 /// Why a book cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -63,19 +73,6 @@ struct Place {
     offset: u64,
 }
 
-/// What a replay needs to know of a log.
-#[derive(Debug, Clone)]
-pub struct View {
-    path: PathBuf,
-    id: ConversationId,
-    epoch: Epoch,
-    places: Arc<Vec<Place>>,
-    /// The log ends here.
-    end: u64,
-    /// The number of its newest event.
-    head: Seq,
-}
-
 /// Machine and log of one conversation.
 #[derive(Debug)]
 pub struct Book {
@@ -84,6 +81,19 @@ pub struct Book {
     sync: Arc<File>,
     path: PathBuf,
     places: Arc<Vec<Place>>,
+}
+
+/// How a book begins.
+#[derive(Debug)]
+pub struct Beginning {
+    /// Which conversation.
+    pub id: ConversationId,
+    /// Which life of it.
+    pub epoch: Epoch,
+    /// The highest generation there ever was.
+    pub generation: Generation,
+    /// What is set already.
+    pub settings: Change,
 }
 
 /// A book that was opened, and what was wrong with it.
@@ -96,22 +106,26 @@ pub struct OpenedBook {
 }
 
 impl Book {
-    /// Begins the book of a new conversation, in a folder that exists.
-    pub fn begin(
-        folder: &Path,
-        at: Timestamp,
-        id: ConversationId,
-        epoch: Epoch,
-        generation: Generation,
-    ) -> io::Result<Self> {
+    /// Begins the book of a new conversation, in a folder that exists. What is set already is in it from the first moment.
+    pub fn begin(folder: &Path, at: Timestamp, beginning: Beginning) -> io::Result<Self> {
         let path = folder.join(LOG);
         let beside = folder.join("log.new");
         // What lies there was begun by somebody who did not finish.
         let _ = std::fs::remove_file(&beside);
         let (log, _) = Log::visit(&beside, |_| {})?;
+        let Beginning {
+            id,
+            epoch,
+            generation,
+            settings,
+        } = beginning;
         let (conversation, entry) = Conversation::begin(at, id, epoch, generation);
         let mut book = Self::over(conversation, log, path)?;
-        book.append(&entry, Sync::Now).map_err(io::Error::other)?;
+        book.append(&entry, Sync::Later).map_err(io::Error::other)?;
+        if let Some(entry) = book.conversation.change(at, settings) {
+            book.append(&entry, Sync::Later).map_err(io::Error::other)?;
+        }
+        book.log.sync()?;
         std::fs::rename(&beside, &book.path)?;
         File::open(folder)?.sync_all()?;
         Ok(book)
@@ -127,7 +141,8 @@ impl Book {
                     "{} bytes of an unfinished append were cut off",
                     length(range)
                 );
-                let entry = opened.book.conversation.repair(at, what, Vec::new());
+                let journal = opened.book.journal_length(folder);
+                let entry = opened.book.conversation.lost_end(at, what, journal);
                 opened.book.append_at_opening(&entry)?;
             }
             Some(Damage::Broken(range)) => {
@@ -138,6 +153,17 @@ impl Book {
             }
         }
         Ok(opened)
+    }
+
+    /// How much the run, if there is one, has printed.
+    fn journal_length(&self, folder: &Path) -> u64 {
+        let run = self.conversation.run();
+        let journal = run.map(|run| {
+            let folder = folder.join("runs").join(run.generation.0.to_string());
+            std::fs::metadata(RunFolder::open(folder).journal())
+        });
+        // One that cannot be looked at has nothing to be forgiven.
+        journal.and_then(Result::ok).map_or(0, |file| file.len())
     }
 
     fn append_at_opening(&mut self, entry: &Entry) -> Result<(), OpenBookError> {
@@ -163,7 +189,7 @@ impl Book {
             source,
         };
         let beside = folder.join("log.new");
-        copy_head(&path, &beside, damaged.start).map_err(failed)?;
+        copy_head(&self.sync, &beside, damaged.start).map_err(failed)?;
         let (log, _) = Log::visit(&beside, |_| {}).map_err(failed)?;
         self.sync = Arc::new(log.descriptor().map_err(failed)?);
         self.log = log;
@@ -265,6 +291,10 @@ impl Book {
 
     /// Brings what was appended to the disk, without holding anybody up.
     pub async fn sync(&self) -> io::Result<()> {
+        #[cfg(test)]
+        if self.path.with_file_name(SYNC_FAILS).exists() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let file = Arc::clone(&self.sync);
         match tokio::task::spawn_blocking(move || file.sync_data()).await {
             Ok(done) => done,
@@ -283,16 +313,39 @@ impl Book {
         self.sync.sync_data()
     }
 
-    /// What a replay needs to know.
-    pub fn view(&self) -> View {
+    /// What a replay of everything up to an event needs to know.
+    pub fn view(&self, head: Seq) -> View {
         View {
-            path: self.path.clone(),
+            file: Arc::clone(&self.sync),
             id: self.conversation.id().clone(),
             epoch: self.conversation.epoch(),
             places: Arc::clone(&self.places),
             end: self.log.end(),
-            head: self.conversation.seq(),
+            head,
         }
+    }
+
+    /// Whether the log is no longer where it was: somebody removed it, or put something else in its place.
+    pub(super) fn is_lost(&self) -> io::Result<bool> {
+        let ours = self.sync.metadata()?;
+        match std::fs::metadata(&self.path) {
+            Ok(there) => Ok((there.dev(), there.ino()) != (ours.dev(), ours.ino())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes a log that was removed again, from the file that is still open. What lies in its place is put aside.
+    pub(super) fn write_again(&self, folder: &Path, at: Timestamp) -> io::Result<()> {
+        private_folder(folder)?;
+        let beside = folder.join("log.new");
+        copy_head(&self.sync, &beside, self.log.end())?;
+        if self.path.exists() {
+            let aside = folder.join(format!("log.foreign-{}.jsonl", at.0));
+            std::fs::rename(&self.path, aside)?;
+        }
+        std::fs::rename(&beside, &self.path)?;
+        File::open(folder)?.sync_all()
     }
 
     /// The hash of the newest event, or of the beginning.
@@ -328,14 +381,15 @@ fn length(range: &Range<u64>) -> u64 {
     range.end - range.start
 }
 
-fn copy_head(from: &Path, to: &Path, bytes: u64) -> io::Result<()> {
+/// Copies the head of a log, which may have lost its name.
+fn copy_head(from: &File, to: &Path, bytes: u64) -> io::Result<()> {
     let mut copy = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
         .open(to)?;
-    io::copy(&mut File::open(from)?.take(bytes), &mut copy)?;
+    io::copy(&mut log::Part::new(from, 0, bytes), &mut copy)?;
     copy.sync_all()
 }
 
@@ -435,143 +489,5 @@ impl Folding {
             });
         }
         conversation.apply(&entry);
-    }
-}
-
-/// A cursor's place in a log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Position {
-    /// The last event that is known.
-    pub(crate) seq: Seq,
-    offset: u64,
-}
-
-impl View {
-    /// The number of the newest event.
-    pub(crate) fn head(&self) -> Seq {
-        self.head
-    }
-
-    /// The epoch of the log.
-    pub(crate) fn epoch(&self) -> Epoch {
-        self.epoch
-    }
-
-    /// The beginning of the log.
-    pub(crate) fn start() -> Position {
-        Position {
-            seq: Seq(0),
-            offset: 0,
-        }
-    }
-
-    /// Where a cursor is, if it is one of this log.
-    pub(crate) fn locate(&self, seq: Seq, hash: &ChainHash) -> io::Result<Option<Position>> {
-        if seq > self.head {
-            return Ok(None);
-        }
-        if seq == Seq(0) {
-            return Ok(Some(Self::start()));
-        }
-        let from = self.place_before(seq);
-        let mut found = None;
-        self.events_from(from, |at, event_hash, _, _| {
-            if at == seq && event_hash.as_ref() == Some(hash) {
-                found = Some(());
-            }
-        })?;
-        Ok(found.map(|()| Position {
-            seq,
-            offset: from.offset,
-        }))
-    }
-
-    fn place_before(&self, seq: Seq) -> Position {
-        let place = self.places.iter().rev().find(|place| place.seq < seq);
-        place.map_or(Self::start(), |place| Position {
-            seq: place.seq,
-            offset: place.offset,
-        })
-    }
-
-    /// The events behind a position, as letters; at most about `limit` of them. The new position is where to go on.
-    pub(crate) fn read(&self, from: Position, limit: usize) -> io::Result<(Vec<Letter>, Position)> {
-        let mut letters = Vec::new();
-        let start = self.place_before(Seq(from.seq.0 + 1));
-        let until = Seq(from.seq.0 + limit as u64);
-        let mut reached = from.seq;
-        self.events_from(start, |seq, hash, entry, durable| {
-            if seq > from.seq && seq <= until {
-                letters.extend(letter(&self.id, self.epoch, seq, hash, entry, durable));
-                reached = seq;
-            }
-        })?;
-        let position = Position {
-            seq: reached,
-            offset: from.offset,
-        };
-        Ok((letters, position))
-    }
-
-    /// Which conversation.
-    pub(crate) fn id(&self) -> &ConversationId {
-        &self.id
-    }
-
-    /// The conversation that this one was made from.
-    pub(crate) fn origin(&self) -> io::Result<Option<Origin>> {
-        let mut origin = None;
-        self.entries(|entry| {
-            if let Record::Copied(from) = entry.record {
-                origin.get_or_insert(from);
-            }
-        })?;
-        Ok(origin)
-    }
-
-    /// Every entry of the log, in order.
-    pub(crate) fn entries(&self, mut show: impl FnMut(Entry)) -> io::Result<()> {
-        let mut failure = None;
-        log::read_between(
-            &self.path,
-            0,
-            self.end,
-            |_, payload| match serde_json::from_slice(payload) {
-                Ok(entry) => show(entry),
-                Err(error) => failure = Some(error),
-            },
-        )?;
-        failure.map_or(Ok(()), |error| Err(error.into()))
-    }
-
-    fn events_from(
-        &self,
-        from: Position,
-        mut show: impl FnMut(Seq, Option<ChainHash>, &Entry, &Durable),
-    ) -> io::Result<()> {
-        let end = self.stop_after(from);
-        let mut seq = from.seq;
-        let mut failure = None;
-        log::read_between(
-            &self.path,
-            from.offset,
-            end,
-            |hash, payload| match serde_json::from_slice::<Entry>(payload) {
-                Ok(entry) => {
-                    for (place, durable) in entry.events.iter().enumerate() {
-                        seq.0 += 1;
-                        show(seq, chain_hash(hash, place), &entry, durable);
-                    }
-                }
-                Err(error) => failure = Some(error),
-            },
-        )?;
-        failure.map_or(Ok(()), |error| Err(error.into()))
-    }
-
-    /// Reading in portions: up to the second place behind a position, so that a whole portion is in it.
-    fn stop_after(&self, from: Position) -> u64 {
-        let mut behind = self.places.iter().filter(|place| place.seq > from.seq);
-        behind.nth(1).map_or(self.end, |place| place.offset)
     }
 }

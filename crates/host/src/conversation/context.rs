@@ -1,6 +1,6 @@
 //! What all conversations of a host share.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -56,6 +56,8 @@ pub(crate) struct Context {
     /// The session that each live conversation writes to: the CLI itself would let two write to one.
     claims: Mutex<HashMap<ClaudeSessionId, ConversationId>>,
     default_mode: Mutex<PermissionMode>,
+    /// Conversations whose task failed.
+    failed: Mutex<HashSet<ConversationId>>,
 }
 
 impl Context {
@@ -77,6 +79,7 @@ impl Context {
             tracker: TaskTracker::new(),
             trust: Mutex::new(trust),
             default_mode: Mutex::new(default_mode),
+            failed: Mutex::default(),
         }
     }
 
@@ -118,6 +121,18 @@ impl Context {
     pub(crate) fn release(&self, conversation: &ConversationId) {
         let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
         claims.retain(|_, holder| holder != conversation);
+    }
+
+    /// The task of a conversation failed.
+    pub(crate) fn note_failure(&self, conversation: &ConversationId) {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.insert(conversation.clone());
+    }
+
+    /// Whether the task of a conversation ever failed.
+    pub(crate) fn has_failed(&self, conversation: &ConversationId) -> bool {
+        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.contains(conversation)
     }
 
     /// The user's rules.

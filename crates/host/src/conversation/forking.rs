@@ -10,15 +10,13 @@ use std::path::PathBuf;
 
 use estelle_claude::saved::{self, ForkOptions, SavedSessions, SessionId};
 use estelle_proto::conversations::ConversationStatus;
-use estelle_proto::{
-    ApiError, ClaudeSessionId, ConversationId, Epoch, ErrorCode, Generation, Retry, Seq,
-};
+use estelle_proto::{ApiError, ClaudeSessionId, ConversationId, ErrorCode, Retry, Seq};
 use estelle_state::conversation::{
     Change, Conversation, Durable, Entry, MessageId, Origin, Record, Settings,
 };
 
 use super::actor::{disk_trouble, now};
-use super::birth::private_folder;
+use super::birth::{first_of, private_folder};
 use super::book::{Book, View};
 use crate::log::{AppendError, Sync};
 
@@ -146,7 +144,7 @@ impl Fork {
         let _ = std::fs::remove_dir_all(&self.draft);
         private_folder(&self.draft)?;
         let at = now();
-        let mut book = Book::begin(&self.draft, at, self.id.clone(), Epoch(1), Generation(0))?;
+        let mut book = Book::begin(&self.draft, at, first_of(self.id.clone()))?;
         self.copy_events(&mut book)?;
         let change = Change {
             session,

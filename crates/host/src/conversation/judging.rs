@@ -107,7 +107,7 @@ impl Actor {
     fn working_folder(&self) -> Option<&str> {
         match &self.phase {
             Phase::Live(live) => live.cwd.as_deref()?.to_str(),
-            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => None,
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) | Phase::Sweeping(_) => None,
         }
     }
 

@@ -3,12 +3,12 @@
 //! Reading begins where the oldest open message begins, which may be before the end of the last stretch in the log. Lines
 //! before that end only refresh the memory of what is being written; nothing of them is recorded again.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use estelle_claude::framing::Frame;
 use estelle_claude::line::Line;
@@ -56,6 +56,8 @@ pub(super) struct Live {
     frames: VecDeque<(Frame, u64)>,
     translator: Translator,
     written: HashSet<LineKey>,
+    /// Lines that could not be written, and wait to be tried again.
+    delayed: HashMap<LineKey, Delay>,
     /// The end of the last line that was read.
     line_end: u64,
     /// The end of the last stretch in the log.
@@ -90,6 +92,19 @@ impl Death<'_> {
     }
 }
 
+/// How long a line that could not be written waits before it is tried again, at first and at most.
+const DELAY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// A line that could not be written.
+#[derive(Debug)]
+struct Delay {
+    until: tokio::time::Instant,
+    /// How long it waits; twice as long the next time.
+    pause: Duration,
+    /// Its text, if nobody else knows it.
+    text: Option<String>,
+}
+
 impl Live {
     /// Attaches to a run, alive or not, where the conversation left off.
     pub(super) fn attach(
@@ -117,6 +132,7 @@ impl Live {
             frames: VecDeque::new(),
             translator: Translator::resume(generation, conversation),
             written: HashSet::new(),
+            delayed: HashMap::new(),
             line_end: open_from,
             stretch_from: read_to,
             hasher: blake3::Hasher::new(),
@@ -252,7 +268,7 @@ impl Live {
 
     /// Writes a line, once per host. Whether it is (or was) on its way.
     pub(super) fn write(&mut self, key: LineKey, text: impl FnOnce() -> Option<String>) -> bool {
-        if self.closed || self.written.contains(&key) {
+        if self.closed || self.written.contains(&key) || self.is_delayed(&key) {
             return true;
         }
         let Some(text) = text() else { return true };
@@ -276,6 +292,41 @@ impl Live {
     /// A line must be written again, or was not written at all.
     pub(super) fn unwrite(&mut self, key: &LineKey) {
         self.written.remove(key);
+    }
+
+    /// A line could not be written and is tried again after a while, each time a longer one. `text` is given if nobody
+    /// would ask for the line again.
+    pub(super) fn delay(&mut self, key: LineKey, text: Option<String>) {
+        self.unwrite(&key);
+        let (first, longest) = DELAY;
+        let pause = match self.delayed.get(&key) {
+            Some(before) => (before.pause * 2).min(longest),
+            None => first,
+        };
+        let until = tokio::time::Instant::now() + pause;
+        self.delayed.insert(key, Delay { until, pause, text });
+    }
+
+    fn is_delayed(&self, key: &LineKey) -> bool {
+        let delay = self.delayed.get(key);
+        delay.is_some_and(|delay| delay.until > tokio::time::Instant::now())
+    }
+
+    /// When a line is to be tried again.
+    pub(super) fn retry_at(&self) -> Option<tokio::time::Instant> {
+        let waiting = self.delayed.iter();
+        let waiting = waiting.filter(|(key, _)| !self.written.contains(key));
+        waiting.map(|(_, delay)| delay.until).min()
+    }
+
+    /// Lines that nobody else knows and whose time has come.
+    pub(super) fn retry(&mut self) {
+        let now = tokio::time::Instant::now();
+        let due = self.delayed.iter_mut().filter(|(_, one)| one.until <= now);
+        let due = due.filter_map(|(key, one)| Some((key.clone(), one.text.take()?)));
+        for (key, text) in due.collect::<Vec<_>>() {
+            self.write(key, || Some(text));
+        }
     }
 
     /// Keeps space ready ahead of the journal's end.

@@ -4,8 +4,9 @@
 //! queue, in order; lines of the journal come in as they are written; what is due is derived from the machine after
 //! each of them. `docs/design/host.md` has the picture, `docs/design/durable-runs.md` the crash windows.
 //!
-//! - `actor`: the loop. `birth`: the first message. `forking`: a copy of another one. `requests`: what clients ask. `running`: starting, attaching, ending. `reading`: the journal.
-//!   `judging`: the policy and trust. `report`: status. `subscribing`: replays and listeners.
+//! - `actor`: the loop. `birth`: the first message. `forking`: a copy of another one. `requests`: what clients ask.
+//!   `running`: starting, attaching, ending. `recovering`: what was left. `reading`: the journal. `judging`: the policy and
+//!   trust. `report`: status. `subscribing`: replays and listeners. `mending`: failures.
 
 mod actor;
 mod birth;
@@ -15,7 +16,9 @@ mod context;
 mod forking;
 mod judging;
 mod live;
+mod mending;
 mod reading;
+mod recovering;
 mod report;
 mod requests;
 mod retaining;
@@ -25,7 +28,7 @@ mod subscribing;
 mod watching;
 mod writer;
 
-pub use book::{Book, OpenBookError, OpenedBook};
+pub use book::{Beginning, Book, OpenBookError, OpenedBook};
 pub use context::HostSettings;
 
 pub(crate) use actor::{Actor, Command, Ended, disk_trouble, now};
@@ -33,4 +36,5 @@ pub(crate) use birth::{await_first_message, private_folder, unknown};
 pub(crate) use book::{LOG, View};
 pub(crate) use context::Context;
 pub(crate) use forking::{Fork, ForkError, Forked};
+pub(crate) use mending::Trouble;
 pub(crate) use subscribing::subscribe;

@@ -58,6 +58,7 @@ impl Actor {
             return Ok(());
         }
         self.nudge().await?;
+        self.look_after_log().await?;
         let Phase::Live(live) = &mut self.phase else {
             return Ok(());
         };
@@ -100,7 +101,9 @@ impl Actor {
     fn next_line(&mut self) -> Result<Option<Translation>, Broken> {
         match &mut self.phase {
             Phase::Live(live) => Ok(live.next()?),
-            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => Ok(None),
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) | Phase::Sweeping(_) => {
+                Ok(None)
+            }
         }
     }
 
@@ -189,7 +192,7 @@ impl Actor {
         }
         let rest = match &mut self.phase {
             Phase::Live(live) => live.rest()?,
-            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => None,
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) | Phase::Sweeping(_) => None,
         };
         if let Some(line) = rest {
             self.take_line(line).await?;
@@ -201,7 +204,8 @@ impl Actor {
         if live.has_loose_end() {
             self.keep(Translation::default()).await?;
         }
-        self.end(exit).await
+        self.sweep(exit);
+        Ok(())
     }
 
     /// Passes an event on to those who look now.

@@ -47,7 +47,7 @@ impl Actor {
             process: self.process(&evidence),
             evidence: Some(evidence),
             epoch: Some(conversation.epoch()),
-            seq: Some(conversation.seq()),
+            seq: Some(self.head()),
             workspace_id: settings.workspace_id.clone(),
             working_dir: settings.working_dir.clone(),
             permission_mode: settings.mode.clone(),
@@ -58,7 +58,7 @@ impl Actor {
     fn partial_text(&self) -> Option<String> {
         match &self.phase {
             Phase::Live(live) => Some(live.partial_text()),
-            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => None,
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) | Phase::Sweeping(_) => None,
         }
     }
 
@@ -89,7 +89,7 @@ impl Actor {
     fn open_blocks(&self) -> Option<Vec<OpenBlock>> {
         match &self.phase {
             Phase::Live(live) => Some(live.open_blocks()),
-            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => None,
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) | Phase::Sweeping(_) => None,
         }
     }
 
@@ -119,7 +119,9 @@ impl Actor {
                 live.is_alive().unwrap_or_default(),
                 u64::try_from(live.last_output.elapsed().as_millis()).ok(),
             ),
-            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) => (false, None),
+            Phase::Quiet | Phase::Preparing(_) | Phase::Spawning(_) | Phase::Sweeping(_) => {
+                (false, None)
+            }
         };
         let run = conversation.run();
         Evidence {
@@ -144,6 +146,9 @@ impl Actor {
     fn why(&self, lock_held: bool) -> String {
         let conversation = self.book.conversation();
         let occupied = conversation.occupied();
+        if let Some(trouble) = self.trouble {
+            return trouble.why().to_owned();
+        }
         if self.is_contradiction(lock_held) {
             return "its process is gone and its end is not yet taken in".to_owned();
         }
@@ -183,11 +188,11 @@ impl Actor {
     }
 
     fn is_contradiction(&self, lock_held: bool) -> bool {
-        matches!(self.phase, Phase::Live(_)) && !lock_held
+        matches!(self.phase, Phase::Live(_) | Phase::Sweeping(_)) && !lock_held
     }
 
     fn process(&self, evidence: &Evidence) -> Option<ProcessStatus> {
-        if self.is_contradiction(evidence.lock_held) {
+        if self.trouble.is_some() || self.is_contradiction(evidence.lock_held) {
             return Some(ProcessStatus::Suspect);
         }
         self.book.conversation().process()
@@ -199,7 +204,7 @@ impl Actor {
         let snapshot = Snapshot::new(
             conversation.id().clone(),
             conversation.epoch(),
-            conversation.seq(),
+            self.head(),
             Box::new(self.status()),
         );
         Letter::message(&HostToPylon::Snapshot(snapshot))

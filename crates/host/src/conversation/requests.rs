@@ -18,8 +18,8 @@ use estelle_state::conversation::{
 use estelle_state::decisions::{DecisionKey, RefuseAnswer};
 use tokio::sync::oneshot;
 
-use super::actor::{Actor, Broken, Ended, Flow, Reply, disk_trouble, now};
-use super::book::Book;
+use super::actor::{Actor, Broken, Ended, Flow, Published, Reply, disk_trouble, now};
+use super::book::{Beginning, Book};
 use super::judging::TrustAnswer;
 use super::running::Phase;
 use crate::ipc::{Done, Refusal};
@@ -27,6 +27,9 @@ use crate::launch::{CliMode, check_folder};
 use crate::log::Sync;
 use crate::mailbox::Letter;
 use crate::translate::lines::{self, AnswerMismatch};
+
+/// The word for the CLI's own choice of a model.
+const AUTO: &str = "auto";
 
 /// What is done when the run is gone.
 #[derive(Debug)]
@@ -112,6 +115,10 @@ impl Actor {
         if !self.has_room() {
             return Ok(Err(disk_trouble().into()));
         }
+        if let Err(refused) = check_session(&command.payload) {
+            return Ok(Err(refused.into()));
+        }
+        self.look_after_log().await?;
         let payload = command.payload;
         let message = message(self.book.conversation().id(), &payload);
         // What was sent before changes nothing, neither do other words under its id.
@@ -235,13 +242,13 @@ impl Actor {
     async fn when_ended(&mut self, then: AfterEnd) -> Result<(), Broken> {
         self.after_end.push(then);
         if self.book.conversation().run().is_none() {
-            return self.after_the_end().await;
+            return self.after_the_end();
         }
         self.stop_run(StopReason::NewSession).await
     }
 
     /// The run is gone: whoever waited for that goes on.
-    pub(super) async fn after_the_end(&mut self) -> Result<(), Broken> {
+    pub(super) fn after_the_end(&mut self) -> Result<(), Broken> {
         for then in std::mem::take(&mut self.after_end) {
             match then {
                 AfterEnd::Tell(reply) => {
@@ -251,7 +258,7 @@ impl Actor {
                     let _ = reply.send(Ok(Done::default()));
                 }
                 AfterEnd::Clear(reply) => {
-                    self.clear().await?;
+                    self.clear()?;
                     let _ = reply.send(Ok(Done::default()));
                 }
                 AfterEnd::Delete(reply) => {
@@ -274,29 +281,18 @@ impl Actor {
     }
 
     /// A new log in the place of the old one: everything before is gone, and cursors are void.
-    async fn clear(&mut self) -> Result<(), Broken> {
+    fn clear(&mut self) -> Result<(), Broken> {
         let old = self.book.conversation();
         let epoch = Epoch(old.epoch().0 + 1);
         let (id, generation) = (old.id().clone(), old.last_generation());
-        let settings = old.settings().clone();
-        self.book = Book::begin(&self.folder, now(), id.clone(), epoch, generation)?;
-        let change = Change {
-            workspace_id: settings.workspace_id,
-            working_dir: settings.working_dir,
-            mode: settings.mode,
-            model: settings.model,
-            append_system_prompt: settings.append_system_prompt,
-            mcp_config: settings.mcp_config,
-            tool_server: settings.tool_server,
-            session: None,
+        let beginning = Beginning {
+            id: id.clone(),
+            epoch,
+            generation,
+            settings: old.settings().clone().into(),
         };
-        let entries = self
-            .book
-            .decide()
-            .change(now(), change)
-            .into_iter()
-            .collect();
-        self.record_all(entries).await?;
+        self.book = Book::begin(&self.folder, now(), beginning)?;
+        self.published = Published::of(self.book.conversation());
         // The journals of old runs are of no use to anybody; what cannot be removed is removed with the conversation.
         let _ = std::fs::remove_dir_all(self.runs());
         let subscribed = Subscribed::new(id, epoch, self.book.conversation().seq(), true);
@@ -392,7 +388,6 @@ impl Actor {
     }
 
     async fn set_mode(&mut self, mode: PermissionMode) -> Result<(), Broken> {
-        let before = self.cli_mode();
         let change = Change {
             mode: Some(mode),
             ..Change::default()
@@ -400,32 +395,68 @@ impl Actor {
         if let Some(entry) = self.book.decide().change(now(), change) {
             self.record(entry, Sync::Now).await?;
         }
-        let after = self.cli_mode();
-        if before != after && matches!(self.phase, Phase::Live(_)) {
-            let mode = PermissionMode::from(after.as_str());
+        self.adjust().await
+    }
+
+    /// Tells the CLI what was set since it was started or last told. Derived from the log, so nothing is forgotten that
+    /// was set while there was nobody to tell.
+    pub(super) async fn adjust(&mut self) -> Result<(), Broken> {
+        let conversation = self.book.conversation();
+        let (Phase::Live(live), Some(run)) = (&self.phase, conversation.run()) else {
+            return Ok(());
+        };
+        if live.closed || run.stopping.is_some() || run.farewell.is_some() {
+            return Ok(());
+        }
+        let settings = conversation.settings();
+        let model = named(settings.model.as_ref());
+        let has_model = named(run.model.as_ref()) == model;
+        let has = self.cli_mode(run.mode.as_ref());
+        let mode = self.cli_mode(settings.mode.as_ref());
+        if has != mode {
+            let mode = PermissionMode::from(mode.as_str());
             self.control(Control::Mode { mode }).await?;
+        }
+        if !has_model {
+            self.control(Control::Model { model }).await?;
         }
         Ok(())
     }
 
-    fn cli_mode(&self) -> CliMode {
-        let own = self.book.conversation().settings().mode.clone();
-        CliMode::of(&own.unwrap_or_else(|| self.context.default_mode()))
+    fn cli_mode(&self, mode: Option<&PermissionMode>) -> CliMode {
+        CliMode::of(mode.unwrap_or(&self.context.default_mode()))
     }
 
     async fn set_model(&mut self, model: Option<String>) -> Result<(), Broken> {
         let change = Change {
-            model: Some(model.clone().unwrap_or_default()),
+            model: Some(model.unwrap_or_default()),
             ..Change::default()
         };
         if let Some(entry) = self.book.decide().change(now(), change) {
             self.record(entry, Sync::Now).await?;
-            if matches!(self.phase, Phase::Live(_)) {
-                self.control(Control::Model { model }).await?;
-            }
         }
-        Ok(())
+        self.adjust().await
     }
+}
+
+/// Every session of the CLI has a UUID. It refuses anything else, at every start, without saying so in time.
+pub(super) fn check_session(payload: &MessagePayload) -> Result<(), ApiError> {
+    let session = payload.claude_session_id.as_ref();
+    if session.is_none_or(|session| uuid::Uuid::try_parse(session.as_str()).is_ok()) {
+        return Ok(());
+    }
+    let message =
+        "claudeSessionId is not the id of a session, which is a UUID; leave it out to begin afresh";
+    Err(ApiError::new(
+        ErrorCode::InvalidMessage,
+        message.to_owned(),
+        Retry::Never,
+    ))
+}
+
+/// The model by its name; none is the CLI's own choice.
+fn named(model: Option<&String>) -> Option<String> {
+    model.filter(|model| *model != AUTO).cloned()
 }
 
 /// What a message changes about its conversation.

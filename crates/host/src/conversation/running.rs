@@ -1,10 +1,11 @@
-//! Starting a run, taking up one that lives, and its end.
+//! Starting a run, and its end. What a host before this one left is taken up in `recovering`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use estelle_claude::wire::ControlRequest;
+use estelle_claude::wire::control::Initialize;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::{ApiError, ConversationId, ErrorCode, Generation, Retry};
 use estelle_state::conversation::{Control, MessageId, Place, Request, RunExit};
@@ -16,7 +17,7 @@ use super::actor::{Actor, Broken, Command, Flow, now};
 use super::judging::trust_request;
 use super::live::Live;
 use super::watching;
-use super::writer::{LineKey, Unwritten};
+use super::writer::{LineKey, Outgoing, Unwritten};
 use crate::failpoint;
 use crate::ipc::{Done, Refusal};
 use crate::launch::{FolderTrust, Hooks, LaunchWish, Prepared, prepare, run_marker};
@@ -35,11 +36,29 @@ pub(super) enum Phase {
     /// Nothing.
     Quiet,
     /// What to execute is being found out.
-    Preparing(AbortOnDropHandle<Result<Ready, ApiError>>),
+    Preparing(Box<Preparing>),
     /// A shim is on its way.
     Spawning(Box<Spawning>),
     /// A run to read and write.
     Live(Box<Live>),
+    /// A run that has ended; what it left behind is being ended.
+    Sweeping(Box<Sweeping>),
+}
+
+/// A run that has ended.
+#[derive(Debug)]
+pub(super) struct Sweeping {
+    folder: RunFolder,
+    task: AbortOnDropHandle<()>,
+    exit: RunExit,
+}
+
+/// A start that is being prepared.
+#[derive(Debug)]
+pub(super) struct Preparing {
+    task: AbortOnDropHandle<Result<Ready, ApiError>>,
+    /// What was wanted when it began.
+    wish: LaunchWish,
 }
 
 /// A shim that was started.
@@ -48,7 +67,19 @@ pub(super) struct Spawning {
     folder: RunFolder,
     bell: Arc<Notify>,
     until: Instant,
-    greeting: Option<estelle_claude::wire::control::Initialize>,
+    greeting: Option<Initialize>,
+}
+
+impl Spawning {
+    /// From now on it has its time.
+    pub(super) fn new(folder: RunFolder, bell: Arc<Notify>, greeting: Option<Initialize>) -> Self {
+        Self {
+            folder,
+            bell,
+            until: Instant::now() + SPAWN_LIMIT,
+            greeting,
+        }
+    }
 }
 
 /// What to execute, and what to ask people about it.
@@ -69,6 +100,7 @@ pub(super) enum Wake {
     Output,
     Unwritten(Unwritten),
     Prepared(Box<Result<Ready, ApiError>>),
+    Swept(RunExit),
     Deadline,
 }
 
@@ -77,8 +109,10 @@ impl Phase {
     pub(super) async fn wake(&mut self) -> Wake {
         match self {
             Self::Quiet => std::future::pending().await,
-            Self::Preparing(task) => {
-                let ready = task.await.unwrap_or_else(|error| Err(internal(&error)));
+            Self::Preparing(preparing) => {
+                let ready = (&mut preparing.task)
+                    .await
+                    .unwrap_or_else(|error| Err(internal(&error)));
                 Wake::Prepared(Box::new(ready))
             }
             Self::Spawning(spawning) => {
@@ -86,6 +120,11 @@ impl Phase {
                 Wake::Output
             }
             Self::Live(live) => live.wake().await,
+            Self::Sweeping(sweeping) => {
+                // One that failed is swept again by the next host, if there is anything left.
+                let _ = (&mut sweeping.task).await;
+                Wake::Swept(sweeping.exit.clone())
+            }
         }
     }
 }
@@ -101,8 +140,9 @@ impl Actor {
         let generation = Generation(conversation.last_generation().0 + 1);
         let wish = self.wish(generation);
         let context = Arc::clone(&self.context);
+        let wanted = wish.clone();
         let task = self.context.tracker.spawn(async move {
-            let (wish, question, settings) = examine_folder(&context, wish);
+            let (wish, question, settings) = examine_folder(&context, wanted);
             let cli = context.agent.find().await.map_err(|error| error.to_api())?;
             let environment = context.settings.environment.clone();
             let prepared = prepare(&wish, &cli, environment).map_err(|error| error.to_api())?;
@@ -117,7 +157,8 @@ impl Actor {
                 warnings,
             })
         });
-        self.phase = Phase::Preparing(AbortOnDropHandle::new(task));
+        let task = AbortOnDropHandle::new(task);
+        self.phase = Phase::Preparing(Box::new(Preparing { task, wish }));
     }
 
     /// What the next run is to be.
@@ -158,7 +199,13 @@ impl Actor {
         &mut self,
         ready: Box<Result<Ready, ApiError>>,
     ) -> Result<Flow, Broken> {
-        self.phase = Phase::Quiet;
+        let before = std::mem::replace(&mut self.phase, Phase::Quiet);
+        if let Phase::Preparing(preparing) = before
+            && preparing.wish != self.wish(preparing.wish.generation)
+        {
+            // Something else was set meanwhile: what is due is prepared anew.
+            return Ok(Flow::On);
+        }
         // Whoever waited for it may have stopped waiting meanwhile.
         let Some(entry) = self.book.decide().intend(now()) else {
             return Ok(Flow::On);
@@ -230,12 +277,7 @@ impl Actor {
         start_detached(&folder, &self.context.settings.shim)
             .map_err(|error: StartError| error.to_string())?;
         failpoint::reach("shim-started");
-        Ok(Spawning {
-            folder,
-            bell,
-            until: Instant::now() + SPAWN_LIMIT,
-            greeting: Some(prepared.initialize),
-        })
+        Ok(Spawning::new(folder, bell, Some(prepared.initialize)))
     }
 
     /// Nothing was executed and nothing will be under this generation.
@@ -275,6 +317,10 @@ impl Actor {
         let live = Live::attach(self.book.conversation(), folder, record, &self.context)?;
         self.phase = Phase::Live(Box::new(live));
         self.touch();
+        if self.is_stopping() {
+            self.close_input();
+            return Ok(());
+        }
         match greeting {
             Some(greeting) => self.greet(greeting).await,
             // Another host started it and died before it could.
@@ -283,10 +329,7 @@ impl Actor {
     }
 
     /// The first line to a new process.
-    async fn greet(
-        &mut self,
-        greeting: estelle_claude::wire::control::Initialize,
-    ) -> Result<(), Broken> {
+    pub(super) async fn greet(&mut self, greeting: Initialize) -> Result<(), Broken> {
         let id = request_id();
         let request =
             ControlRequest::new(id.clone(), estelle_claude::wire::Request::from(greeting));
@@ -328,12 +371,12 @@ impl Actor {
     }
 
     /// A line could not be written.
-    pub(super) async fn unwritten(&mut self, line: Unwritten) -> Result<Flow, Broken> {
-        match (&line.key, &line.error) {
+    pub(super) fn unwritten(&mut self, unwritten: Unwritten) -> Result<Flow, Broken> {
+        let Outgoing { key, text } = unwritten.line;
+        match (key, unwritten.error) {
             // The end is noticed by itself; what was not written waits for the next run.
             (_, WriteError::Gone) => {}
             (LineKey::Message(id), WriteError::TooLong { .. } | WriteError::QuotaSpent { .. }) => {
-                let id = id.clone();
                 self.write_by_file(&id)?;
             }
             // Writing it again would fail again, for ever.
@@ -341,11 +384,13 @@ impl Actor {
                 tracing::error!(?key, "a line for the agent is longer than any pipe holds");
             }
             (key, error) => {
-                tracing::warn!(?key, %error, "a line could not be written to the agent");
+                tracing::warn!(?key, %error, "a line could not be written to the agent; it is tried again");
+                // Nothing of it was written; only what could break off another turn must not come late.
+                let is_late = matches!(key, LineKey::Control(_))
+                    && matches!(error, WriteError::QuotaSpent { .. });
                 if let Phase::Live(live) = &mut self.phase {
-                    live.unwrite(&line.key);
+                    live.delay(key, is_late.then_some(text));
                 }
-                tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
         Ok(Flow::On)
@@ -371,9 +416,27 @@ impl Actor {
         Ok(())
     }
 
-    /// The run is over, and everything it printed is in the log.
+    /// The run is over, and everything it printed is in the log. Ends what it left behind before its end is written down: a
+    /// host that dies here does it again. That may take a while, in which nobody is held up.
+    pub(super) fn sweep(&mut self, exit: RunExit) {
+        let Phase::Live(live) = &self.phase else {
+            return;
+        };
+        let (id, folder) = (self.book.conversation().id(), live.folder.clone());
+        let marker = run_marker(id, live.generation, folder.path());
+        let swept = folder.clone();
+        let task = self.context.tracker.spawn(async move {
+            let cleaned = clean_up(&swept, &marker).await;
+            if cleaned.left > 0 {
+                tracing::warn!(left = cleaned.left, %marker, "processes of a run could not be ended");
+            }
+        });
+        let task = AbortOnDropHandle::new(task);
+        self.phase = Phase::Sweeping(Box::new(Sweeping { folder, task, exit }));
+    }
+
+    /// The run is over, and nothing is left of it.
     pub(super) async fn end(&mut self, exit: RunExit) -> Result<(), Broken> {
-        self.sweep().await;
         let saved = self.saved_messages().await;
         let in_transcript = |id: &MessageId| saved.contains(&id.0);
         let entry = self.book.decide().ended_run(now(), exit, in_transcript);
@@ -385,29 +448,13 @@ impl Actor {
         }
         self.book.give_back();
         self.retire_runs();
-        self.after_the_end().await
-    }
-
-    /// Ends what the run left behind, before its end is written down: a host that dies here does it again.
-    async fn sweep(&self) {
-        let Phase::Live(live) = &self.phase else {
-            return;
-        };
-        let marker = run_marker(
-            self.book.conversation().id(),
-            live.generation,
-            live.folder.path(),
-        );
-        let cleaned = clean_up(&live.folder, &marker).await;
-        if cleaned.left > 0 {
-            tracing::warn!(left = cleaned.left, %marker, "processes of a run could not be ended");
-        }
+        self.after_the_end()
     }
 
     /// Which of the messages that the run was given stand in what the CLI itself has saved.
     async fn saved_messages(&self) -> HashSet<String> {
         let conversation = self.book.conversation();
-        let (Phase::Live(live), Some(session)) = (&self.phase, conversation.session()) else {
+        let (Phase::Sweeping(swept), Some(session)) = (&self.phase, conversation.session()) else {
             return HashSet::new();
         };
         let handed = conversation.messages().iter();
@@ -418,7 +465,7 @@ impl Actor {
         if handed.is_empty() {
             return HashSet::new();
         }
-        let (folder, session) = (live.folder.clone(), session.to_string());
+        let (folder, session) = (swept.folder.clone(), session.to_string());
         let look = move || {
             let launch = folder.load_launch().ok()??;
             let path = saved::transcript(&launch, &session)?;
@@ -439,90 +486,6 @@ impl Actor {
             // A client that left does not hear it.
             let _ = reply.send(done);
         }
-    }
-
-    /// Takes up whatever was left by the host before.
-    pub(super) async fn recover(&mut self) -> Result<(), Broken> {
-        self.retire_runs();
-        let Some(run) = self.book.conversation().run() else {
-            // Its end may have been written down when the disk failed: whoever waited for it still does.
-            return self.after_the_end().await;
-        };
-        let folder = RunFolder::open(self.runs().join(run.generation.0.to_string()));
-        // A run that lives has its session, whoever else would like it.
-        let _ = self.claim();
-        let was_stopping = run.stopping.clone();
-        let record = folder.load_run()?;
-        self.stopping.go_on(self.book.conversation());
-        match record {
-            Some(_) if self.is_cut_off(&folder).await => self.end(RunExit::Unknown).await?,
-            Some(record) => {
-                let started = self
-                    .book
-                    .decide()
-                    .started(now(), record.pid, record.start_ticks);
-                if let Some(entry) = started {
-                    self.record(entry, Sync::Now).await?;
-                }
-                let live = Live::attach(self.book.conversation(), folder, record, &self.context)?;
-                self.phase = Phase::Live(Box::new(live));
-                if was_stopping.is_some() {
-                    if let Phase::Live(live) = &mut self.phase {
-                        live.closed = true;
-                    }
-                } else {
-                    self.greet_again().await?;
-                }
-            }
-            None => self.recover_start(folder).await?,
-        }
-        Ok(())
-    }
-
-    /// Ends a run whose FIFO or journal was taken away while no host was there: it would hear nothing, or not be heard.
-    /// True if there is nothing left to read either.
-    async fn is_cut_off(&self, folder: &RunFolder) -> bool {
-        let has_journal = folder.journal().exists();
-        if (!has_journal || !folder.fifo().exists())
-            && let Some(run) = self.book.conversation().run()
-        {
-            let id = self.book.conversation().id();
-            tracing::error!(conversation = %id, "files of a run were removed: it is ended");
-            clean_up(folder, &run_marker(id, run.generation, folder.path())).await;
-        }
-        !has_journal
-    }
-
-    /// A start that was interrupted: given up for good, unless the shim was faster.
-    async fn recover_start(&mut self, folder: RunFolder) -> Result<(), Broken> {
-        let exists = folder.path().exists();
-        if !exists || tombstone(&folder, "the host died while starting it")? == Tombstoned::Yes {
-            let exit = RunExit::NeverStarted {
-                reason: "the host died while starting it".to_owned(),
-                retry: true,
-            };
-            return self.end(exit).await;
-        }
-        let bell = self.context.watch.watch(folder.path())?;
-        self.phase = Phase::Spawning(Box::new(Spawning {
-            folder,
-            bell,
-            until: Instant::now() + SPAWN_LIMIT,
-            greeting: None,
-        }));
-        Ok(())
-    }
-
-    /// A process that was never greeted is greeted by us: the greeting may be repeated.
-    async fn greet_again(&mut self) -> Result<(), Broken> {
-        let Some(run) = self.book.conversation().run() else {
-            return Ok(());
-        };
-        if run.is_ready() {
-            return Ok(());
-        }
-        let wish = self.wish(run.generation);
-        self.greet(crate::launch::greeting(&wish)).await
     }
 }
 

@@ -123,6 +123,7 @@ impl Actor {
 
     /// A minute has passed.
     pub(super) async fn tick(&mut self) -> Result<(), Broken> {
+        self.look_after_log().await?;
         let Phase::Live(_) = &self.phase else {
             return Ok(());
         };

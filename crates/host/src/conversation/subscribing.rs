@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::actor::{Actor, Command};
 use super::book::{Position, View};
-use crate::mailbox::{Letter, Mailbox};
+use crate::mailbox::{Letter, Mailbox, Mark};
 
 /// How many events are read in one go.
 const PORTION: usize = 256;
@@ -27,7 +27,12 @@ pub(crate) async fn subscribe(
         request_id: request.request_id.clone(),
         ..Subscribed::new(id.clone(), view.epoch(), view.head(), fresh)
     };
-    let subscribed = Letter::message(&HostToPylon::Subscribed(subscribed));
+    let subscribed = HostToPylon::Subscribed(subscribed);
+    let subscribed = match known(&request).filter(|_| !fresh) {
+        // Whoever has everything gets no event; that is where it is nevertheless.
+        Some(mark) => Letter::marked(&subscribed, mark),
+        None => Letter::message(&subscribed),
+    };
     mailbox.post_when_room(subscribed).await.ok()?;
     loop {
         while position.seq < view.head() {
@@ -86,6 +91,16 @@ async fn join(
     })
 }
 
+/// What a client says it has.
+fn known(request: &Subscribe) -> Option<Mark> {
+    Some(Mark {
+        session_id: request.session_id.clone(),
+        epoch: request.epoch?,
+        seq: request.seq?,
+        chain_hash: request.chain_hash.clone()?,
+    })
+}
+
 /// Where to begin, and whether the cursor was void.
 fn locate(view: &View, request: &Subscribe) -> (Position, bool) {
     let (Some(seq), Some(epoch)) = (request.seq, request.epoch) else {
@@ -110,9 +125,9 @@ impl Actor {
         mailbox: Mailbox,
         joined: oneshot::Sender<Option<View>>,
     ) {
-        let conversation = self.book.conversation();
-        if seq != conversation.seq() || epoch != conversation.epoch() {
-            let _ = joined.send(Some(self.book.view()));
+        let view = self.view();
+        if seq != view.head() || epoch != view.epoch() {
+            let _ = joined.send(Some(view));
             return;
         }
         self.listeners.retain(|one| !one.is(&mailbox));

@@ -35,7 +35,7 @@ pub(super) struct Outgoing {
 /// A line that was not written.
 #[derive(Debug)]
 pub(super) struct Unwritten {
-    pub(super) key: LineKey,
+    pub(super) line: Outgoing,
     pub(super) error: WriteError,
 }
 
@@ -91,10 +91,7 @@ async fn write(
             Err(error) => Err(error),
         };
         if let Err(error) = written {
-            let failure = Unwritten {
-                key: line.key,
-                error,
-            };
+            let failure = Unwritten { line, error };
             if report.send(failure).await.is_err() {
                 return;
             }

@@ -8,7 +8,7 @@ use super::frozen::FrozenProject;
 use super::gate::Hooks;
 
 /// The settings of one run.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct LaunchWish {
     /// Whose run it is.
     pub conversation: ConversationId,

@@ -5,9 +5,9 @@
 //! it stays where it is, for a person or a rebuild.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::ops::Range;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::{FallocateFlags, fallocate};
@@ -250,14 +250,13 @@ fn next_record(
 
 /// Reads records from a place where one begins, up to another, without proving the chain before them.
 pub fn read_between(
-    path: &Path,
+    file: &File,
     from: u64,
     to: u64,
     mut show: impl FnMut(ChainHash, &[u8]),
 ) -> io::Result<()> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(from))?;
-    let mut reader = BufReader::new(file.take(to.saturating_sub(from)));
+    let part = Part::new(file, from, to);
+    let mut reader = BufReader::with_capacity(READ_AHEAD, part);
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -268,6 +267,30 @@ pub fn read_between(
             return Err(io::ErrorKind::InvalidData.into());
         };
         show(hash, payload);
+    }
+}
+
+/// A part of a file, read without moving the place that others read and append at.
+#[derive(Debug)]
+pub(crate) struct Part<'a> {
+    file: &'a File,
+    from: u64,
+    to: u64,
+}
+
+impl<'a> Part<'a> {
+    pub(crate) fn new(file: &'a File, from: u64, to: u64) -> Self {
+        Self { file, from, to }
+    }
+}
+
+impl Read for Part<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.to.saturating_sub(self.from)).unwrap_or(usize::MAX);
+        let wanted = left.min(buffer.len());
+        let length = self.file.read_at(&mut buffer[..wanted], self.from)?;
+        self.from += length as u64;
+        Ok(length)
     }
 }
 

@@ -8,6 +8,7 @@ mod file;
 mod inspect;
 mod record;
 
+pub(crate) use file::Part;
 pub use file::{AppendError, Damage, Log, Opened, Proven, Sync, read_between};
 pub use inspect::{Inspected, InspectedRecord, inspect};
 pub use record::ChainHash;

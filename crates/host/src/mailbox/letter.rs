@@ -72,6 +72,11 @@ impl Letter {
         Self::line(write(message))
     }
 
+    /// The line of a message that says where its reader is.
+    pub fn marked(message: &HostToPylon, mark: Mark) -> Self {
+        Self::event(write(message), mark)
+    }
+
     /// The line of a durable event.
     pub fn event(line: Arc<str>, mark: Mark) -> Self {
         Self {

@@ -17,7 +17,12 @@ use serde_json::json;
 use super::stage::{Agent, Listener, Stage, conversation, message, status, submit};
 use crate::durable::stage::kill;
 
-async fn said(stage: &Stage, host: &estelle_host::Host, listener: &mut Listener, text: &str) {
+pub(super) async fn said(
+    stage: &Stage,
+    host: &estelle_host::Host,
+    listener: &mut Listener,
+    text: &str,
+) {
     let id = conversation("conv-1");
     let prompt = Script::new().say(text).prompt();
     submit(host, message(stage, &id, &prompt)).await.unwrap();
@@ -26,7 +31,7 @@ async fn said(stage: &Stage, host: &estelle_host::Host, listener: &mut Listener,
     assert_eq!(listener.texts().last().map(String::as_str), Some(text));
 }
 
-async fn opened(stage: &Stage) -> (estelle_host::Host, Listener) {
+pub(super) async fn opened(stage: &Stage) -> (estelle_host::Host, Listener) {
     let host = stage.open();
     let id = conversation("conv-1");
     let prompt = Script::new().say("first").prompt();

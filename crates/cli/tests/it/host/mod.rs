@@ -7,6 +7,7 @@ mod messages;
 mod permissions;
 mod races;
 pub(crate) mod stage;
+mod trouble;
 
 use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::decisions::PermissionDecision;

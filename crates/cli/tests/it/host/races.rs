@@ -1,30 +1,33 @@
 //! Commands that come while something else is under way, and what is too large for a pipe.
 
-use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use estelle_host::Host;
 use estelle_host::ipc::Desk;
-use estelle_proto::ErrorCode;
 use estelle_proto::decisions::PermissionDecision;
-use estelle_proto::ipc::PermissionResponse;
+use estelle_proto::ipc::{NewSession, PermissionResponse, SetModel, SetPermissionMode};
+use estelle_proto::{ClaudeSessionId, ConversationId, ErrorCode, Generation, PermissionMode};
 use estelle_sim::script::Script;
 use serde_json::json;
 
-use super::stage::{Agent, Listener, Stage, conversation, message, submit};
+use super::stage::{Agent, Listener, Stage, conversation, message, status, submit};
 
 /// An agent's program that says its version only when the gate `version` is open.
 fn slow_to_say_its_version(stage: &mut Stage) {
-    let path = stage.path("slow-agent");
-    let gate = stage.path("gates/version");
-    let script = format!(
-        "#!/bin/sh\nif [ \"$1\" = --version ]; then until [ -e {} ]; do sleep 0.02; done; fi\nexec {} \"$@\"\n",
-        gate.display(),
-        stage.program.display()
+    let wait = stage.wait_for("version");
+    let first = format!("if [ \"$1\" = --version ]; then {wait}; fi");
+    stage.program = stage.wrapped("slow-agent", &first, &stage.program);
+}
+
+/// An agent's program whose trial goes on only when the gate `trial` is open.
+fn slow_in_its_trial(stage: &mut Stage) {
+    let wait = stage.wait_for("trial");
+    let work = stage.path("work");
+    let first = format!(
+        "if [ \"$1\" != --version ] && [ \"$PWD\" != {} ]; then {wait}; fi",
+        work.display()
     );
-    std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    stage.program = path;
+    stage.program = stage.wrapped("slow-agent", &first, &stage.program);
 }
 
 /// Nobody is held up.
@@ -120,4 +123,110 @@ async fn an_answer_that_no_pipe_holds_is_refused_and_the_question_stays_open() {
         .unwrap();
     listener.result().await;
     assert_eq!(std::fs::read_to_string(file).unwrap(), "written");
+}
+
+async fn set(host: &Host, id: &ConversationId) {
+    let mode = SetPermissionMode {
+        session_id: Some(id.clone()),
+        ..SetPermissionMode::new(PermissionMode::Plan)
+    };
+    promptly(submit(host, mode)).await.unwrap();
+    let model = SetModel {
+        model: Some("small".to_owned()),
+        ..SetModel::new(id.clone())
+    };
+    promptly(submit(host, model)).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_set_while_a_start_is_prepared_counts_for_that_start() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    slow_in_its_trial(&mut stage);
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let gone = "6f5c1c1e-3d0c-4b57-9d2c-0a6d7c1f3f10";
+    let mut first = message(&stage, &id, &Script::new().say("hello").prompt());
+    first.payload.claude_session_id = ClaudeSessionId::parse(gone).ok();
+    submit(&host, first).await.unwrap();
+    promptly(submit(&host, NewSession::new(id.clone())))
+        .await
+        .unwrap();
+    set(&host, &id).await;
+    stage.open_gate("trial");
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    assert_eq!(listener.texts(), ["hello"]);
+    let launch = stage.path("data/conversations/conv-1/runs/1/launch.json");
+    let launch = std::fs::read_to_string(launch).unwrap();
+    assert!(!launch.contains(gone), "a forgotten session is not resumed");
+    assert!(
+        launch.contains("mode=plan") && launch.contains("model=small"),
+        "{launch}"
+    );
+    let generation = status(&host, &id).await.evidence.unwrap().generation;
+    assert_eq!(generation, Some(Generation(1)), "started once");
+}
+
+/// A host whose shims wait for the gate `shim`, with a run that is being started.
+async fn starting(stage: &mut Stage) -> (Host, ConversationId) {
+    let wait = stage.wait_for("shim");
+    stage.shim.program = stage.wrapped("slow-shim", &wait, &stage.shim.program);
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let first = message(stage, &id, &Script::new().say("hello").prompt());
+    submit(&host, first).await.unwrap();
+    let folder = stage.path("data/conversations/conv-1/runs/1/launch.json");
+    while !folder.exists() {
+        tokio::task::yield_now().await;
+    }
+    (host, id)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_set_while_a_process_starts_reaches_it() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    let (host, id) = starting(&mut stage).await;
+    set(&host, &id).await;
+    stage.open_gate("shim");
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    let log = stage.path("data/conversations/conv-1/log.jsonl");
+    let log = std::fs::read_to_string(log).unwrap();
+    let told = [
+        r#""control":{"mode":{"mode":"plan"}}"#,
+        r#""control":{"model":{"model":"small"}}"#,
+    ];
+    for told in told {
+        assert_eq!(log.matches(told).count(), 1, "{told} in {log}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_session_while_a_process_starts_ends_it_and_starts_another() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    let (host, id) = starting(&mut stage).await;
+    let forgotten = host.submit(NewSession::new(id.clone()).into()).await;
+    stage.open_gate("shim");
+    forgotten.await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    assert_eq!(listener.texts(), ["hello"]);
+    let generation = status(&host, &id).await.evidence.unwrap().generation;
+    assert_eq!(generation, Some(Generation(2)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_no_session_is_refused_and_leaves_nothing() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let mut sent = message(&stage, &id, &Script::new().say("hello").prompt());
+    sent.payload.claude_session_id = ClaudeSessionId::parse("nope").ok();
+    let refused = submit(&host, sent.clone()).await.unwrap_err();
+    assert_eq!(refused.error.code, ErrorCode::InvalidMessage);
+    assert!(!stage.path("data/conversations/conv-1").exists());
+    sent.payload.claude_session_id = None;
+    submit(&host, sent.clone()).await.unwrap();
+    sent.payload.claude_session_id = ClaudeSessionId::parse("nope").ok();
+    submit(&host, sent).await.unwrap_err();
 }

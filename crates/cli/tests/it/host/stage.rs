@@ -3,6 +3,7 @@
 //! Dropping a [`Stage`]'s host stands for its death: nothing is left but what is on the disk.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use estelle_claude::options::Search;
 use estelle_host::data::DataFolder;
 use estelle_host::ipc::{Desk, Done, Refusal};
 use estelle_host::mailbox::{Mail, MailReader, mailbox};
+use estelle_host::run::ShimCommand;
 use estelle_host::{Host, HostSettings};
 use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::events::{ClaudeEvent, PermissionAsked};
@@ -39,6 +41,7 @@ pub(crate) struct Stage {
     pub(crate) program: PathBuf,
     environment: BTreeMap<std::ffi::OsString, std::ffi::OsString>,
     pub(crate) grace: Duration,
+    pub(crate) shim: ShimCommand,
     _api: Option<FakeApi>,
 }
 
@@ -78,6 +81,7 @@ impl Stage {
             place,
             program,
             grace: Duration::from_secs(5),
+            shim: shim_command(),
             _api: api,
         }
     }
@@ -90,10 +94,25 @@ impl Stage {
         std::fs::write(self.path("gates").join(name), "").unwrap();
     }
 
+    /// A program that does `first` and then becomes the given one.
+    pub(crate) fn wrapped(&self, name: &str, first: &str, program: &Path) -> PathBuf {
+        let path = self.path(name);
+        let script = format!("#!/bin/sh\n{first}\nexec {} \"$@\"\n", program.display());
+        std::fs::write(&path, script).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// The words of a program that wait for a gate.
+    pub(crate) fn wait_for(&self, gate: &str) -> String {
+        let gate = self.path("gates").join(gate);
+        format!("until [ -e {} ]; do sleep 0.02; done", gate.display())
+    }
+
     pub(crate) fn settings(&self) -> HostSettings {
         HostSettings {
             data: self.path("data"),
-            shim: shim_command(),
+            shim: self.shim.clone(),
             search: Search::default().explicit(&self.program),
             environment: self.environment.clone(),
             home: Some(self.path("home")),
