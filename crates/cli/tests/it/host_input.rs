@@ -226,10 +226,14 @@ fn answers_that_nobody_waits_for_are_refused_and_change_nothing() {
         "",
     );
     guest.refused(answer("c", &id, "yes"), "invalid_message", "allowAll");
-    guest.refused(
-        message("m-1", "something else".to_owned()),
-        "duplicate_id",
-        "choose a new id",
+    let mut other = message("m-1", "something else".to_owned());
+    other["payload"]["workingDir"] = "/tmp".into();
+    guest.refused(other, "duplicate_id", "choose a new id");
+    assert_eq!(guest.ask(json!({ "type": "get_status" }))["success"], true);
+    let status = guest.until(|message| message["type"] == "status_response");
+    assert_eq!(
+        status["sessions"][0]["workingDir"].as_str(),
+        folder.to_str()
     );
     let again = guest.ask(message("m-1", script("a")));
     assert_eq!(again["seq"], first["seq"], "the same message is the same");

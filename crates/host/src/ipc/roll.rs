@@ -5,9 +5,13 @@
 
 use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::ipc::{HostToPylon, SessionStatus, StatusResponse, to_line};
-use estelle_proto::limits;
+use estelle_proto::{Json, limits};
+use serde_json::json;
 
 use crate::mailbox::{Letter, fits};
+
+/// Inputs of calls that stay in a list that is too long.
+const SHORT_BYTES: usize = 1024;
 
 /// Room for the request's id and what is around the conversations.
 const FRAME_BYTES: usize = 1024;
@@ -27,13 +31,18 @@ pub(super) fn in_one_line(status: StatusResponse) -> Letter {
     Letter::message(&status.into())
 }
 
-/// Open decisions are told one by one, what is being written to those who subscribe.
+/// What is being written is told to those who subscribe, and each open decision with its input in a message of its own.
 fn strip(session: &mut SessionStatus) {
     session.partial_text = None;
     session.open = None;
-    session.pending_permission = None;
-    session.pending_permissions = None;
-    session.pending_questions = None;
+    let first = session.pending_permission.iter_mut();
+    let pending = first.chain(session.pending_permissions.iter_mut().flatten());
+    for pending in pending.filter(|pending| pending.tool_input.get().len() > SHORT_BYTES) {
+        let cut = json!({ "cut": "too long for a list: the request itself has more of it" });
+        if let Ok(cut) = Json::of(&cut) {
+            pending.tool_input = cut;
+        }
+    }
 }
 
 /// Keeps those for which there is room, the ones that do something first; says how many are not.
@@ -107,6 +116,29 @@ mod tests {
         assert_eq!(much.sessions.len(), 300);
         assert!(much.sessions.iter().all(|one| one.partial_text.is_none()));
         assert_eq!(much.left_out, None);
+    }
+
+    #[test]
+    fn an_open_decision_stays_in_the_list_without_its_long_input() {
+        use estelle_proto::ToolUseId;
+        use estelle_proto::ipc::PendingPermission;
+        let mut all = sessions(12, 0);
+        for session in &mut all {
+            let input = json!({ "content": "x".repeat(1024 * 1024) });
+            let pending = PendingPermission::new(
+                ToolUseId::parse("toolu_1").unwrap(),
+                "Write".to_owned(),
+                Json::of(&input).unwrap(),
+            );
+            session.pending_permissions = Some(vec![pending]);
+        }
+        let much = sent(all);
+        assert_eq!(much.sessions.len(), 12);
+        for session in much.sessions {
+            let pending = session.pending_permissions.unwrap().remove(0);
+            assert_eq!(pending.tool_name, "Write");
+            assert!(pending.tool_input.get().contains("cut"), "{pending:?}");
+        }
     }
 
     #[test]
