@@ -33,6 +33,9 @@ pub(crate) const LOG: &str = "log.jsonl";
 #[cfg(test)]
 pub(super) const SYNC_FAILS: &str = "sync-fails";
 
+/// How the names of logs begin that were damaged and are kept for a person.
+pub(crate) const DAMAGED: &str = "log.damaged-";
+
 /// Why a book cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -199,7 +202,7 @@ impl Book {
         );
         let entry = self.conversation.shorten(at, what);
         self.append_at_opening(&entry)?;
-        std::fs::hard_link(&path, folder.join(format!("log.damaged-{}.jsonl", at.0)))
+        std::fs::hard_link(&path, folder.join(format!("{DAMAGED}{}.jsonl", at.0)))
             .and_then(|()| std::fs::rename(&beside, &path))
             .and_then(|()| File::open(folder)?.sync_all())
             .map_err(failed)

@@ -9,11 +9,11 @@ use std::io;
 use std::path::PathBuf;
 
 use estelle_claude::saved::{self, ForkOptions, SavedSessions, SessionId};
-use estelle_proto::conversations::ConversationStatus;
-use estelle_proto::{ApiError, ClaudeSessionId, ConversationId, ErrorCode, Retry, Seq};
+use estelle_proto::{ApiError, ClaudeSessionId, ConversationId, ErrorCode, Retry, Seq, Timestamp};
 use estelle_state::conversation::{
     Change, Conversation, Durable, Entry, MessageId, Origin, Record, Settings,
 };
+use estelle_state::idle::Occupation;
 
 use super::actor::{disk_trouble, now};
 use super::birth::{first_of, private_folder};
@@ -29,6 +29,8 @@ pub(crate) struct Fork {
     pub(crate) before: Seq,
     /// The new conversation.
     pub(crate) id: ConversationId,
+    /// What was asked for; the message may turn out to have been written elsewhere.
+    pub(crate) asked: Origin,
     /// Where the agent saves its sessions.
     pub(crate) sessions: Option<SavedSessions>,
     /// Where the copy is written.
@@ -37,12 +39,12 @@ pub(crate) struct Fork {
     pub(crate) folder: PathBuf,
 }
 
-/// What became of it.
+/// Where the message is.
 #[derive(Debug)]
-pub(crate) enum Forked {
-    /// The new conversation.
-    Book(Box<Book>),
-    /// The message was itself copied from here; what comes before it is the same there.
+pub(crate) enum Found {
+    /// In this conversation.
+    Here(Box<Cut>),
+    /// It was itself copied from there; what comes before it is the same.
     Elsewhere(Origin),
 }
 
@@ -79,35 +81,33 @@ impl ForkError {
 }
 
 /// The place at which the old conversation is cut, and what it was like there.
-struct Cut {
+#[derive(Debug)]
+pub(crate) struct Cut {
     message: MessageId,
     settings: Settings,
     session: Option<ClaudeSessionId>,
-    status: ConversationStatus,
+    occupation: Occupation,
 }
 
 impl Fork {
-    /// Makes the copy. Blocks on the disk.
-    pub(crate) fn make(&self) -> Result<Forked, ForkError> {
-        let cut = match self.find()? {
-            Ok(cut) => cut,
-            Err(origin) => return Ok(Forked::Elsewhere(origin)),
-        };
-        if cut.status != ConversationStatus::Idle {
-            return Err(ForkError::MidTurn);
-        }
-        let session = self.copy_session(&cut)?;
-        let written = self.write(cut.settings, session);
+    /// Writes the copy, with the session that was copied for it. Blocks on the disk.
+    pub(crate) fn write(
+        &self,
+        cut: Cut,
+        session: Option<ClaudeSessionId>,
+    ) -> Result<Book, ForkError> {
+        let written = self.write_all(cut.settings, session);
         if written.is_err() {
             // What is left of it is swept away when the host opens again.
             let _ = std::fs::remove_dir_all(&self.draft);
         }
         written?;
         let opened = Book::open(&self.folder, now()).map_err(io::Error::other)?;
-        Ok(Forked::Book(Box::new(opened.book)))
+        Ok(opened.book)
     }
 
-    fn find(&self) -> Result<Result<Cut, Origin>, ForkError> {
+    /// Looks for the message. Blocks on the disk.
+    pub(crate) fn find(&self) -> Result<Found, ForkError> {
         let mut conversation: Option<Conversation> = None;
         let mut found = None;
         self.source.entries(|entry| match &mut conversation {
@@ -118,11 +118,14 @@ impl Fork {
                 before.apply(&entry);
             }
         })?;
-        found.ok_or(ForkError::NoMessage(self.before))
+        match found.ok_or(ForkError::NoMessage(self.before))? {
+            Found::Here(cut) if cut.occupation != Occupation::Idle => Err(ForkError::MidTurn),
+            found @ (Found::Here(_) | Found::Elsewhere(_)) => Ok(found),
+        }
     }
 
-    /// Copies the session as it was before the message; none if the message was its first.
-    fn copy_session(&self, cut: &Cut) -> Result<Option<ClaudeSessionId>, ForkError> {
+    /// Copies the session as it was before the message; none if the message was its first. Blocks on the disk.
+    pub(crate) fn copy_session(&self, cut: &Cut) -> Result<Option<ClaudeSessionId>, ForkError> {
         let Some(session) = &cut.session else {
             return Ok(None);
         };
@@ -139,7 +142,11 @@ impl Fork {
         }
     }
 
-    fn write(&self, settings: Settings, session: Option<ClaudeSessionId>) -> Result<(), ForkError> {
+    fn write_all(
+        &self,
+        settings: Settings,
+        session: Option<ClaudeSessionId>,
+    ) -> Result<(), ForkError> {
         // What lies there was begun by somebody who did not finish.
         let _ = std::fs::remove_dir_all(&self.draft);
         private_folder(&self.draft)?;
@@ -162,39 +169,38 @@ impl Fork {
     }
 
     fn copy_events(&self, book: &mut Book) -> Result<(), ForkError> {
+        // The first one tells what was asked for, even if nothing is copied.
+        copy_entry(book, self.asked.clone(), now(), Vec::new())?;
         let mut seq = Seq(1);
         let mut failure = None;
         self.source.entries(|entry| {
             let first = seq;
             seq.0 += entry.events.len() as u64;
-            // The first one tells where all of it comes from, even if nothing is copied.
-            let is_wanted = seq <= self.before && !entry.events.is_empty();
-            if failure.is_none() && (is_wanted || matches!(entry.record, Record::Began { .. })) {
-                failure = self.copy_entry(book, first, entry.at, entry.events).err();
+            if failure.is_none() && seq <= self.before && !entry.events.is_empty() {
+                let origin = Origin {
+                    conversation_id: self.source.id().clone(),
+                    epoch: self.source.epoch(),
+                    seq: first,
+                };
+                failure = copy_entry(book, origin, entry.at, entry.events).err();
             }
         })?;
         failure.map_or(Ok(()), |error| Err(error.into()))
     }
+}
 
-    fn copy_entry(
-        &self,
-        book: &mut Book,
-        seq: Seq,
-        at: estelle_proto::Timestamp,
-        events: Vec<Durable>,
-    ) -> Result<(), AppendError> {
-        let origin = Origin {
-            conversation_id: self.source.id().clone(),
-            epoch: self.source.epoch(),
-            seq,
-        };
-        let entry = book.decide().copy(at, origin, events);
-        book.append(&entry, Sync::Later).map(drop)
-    }
+fn copy_entry(
+    book: &mut Book,
+    origin: Origin,
+    at: Timestamp,
+    events: Vec<Durable>,
+) -> Result<(), AppendError> {
+    let entry = book.decide().copy(at, origin, events);
+    book.append(&entry, Sync::Later).map(drop)
 }
 
 /// Whether an entry holds the message, whose number is `wanted`; `before` is the conversation without the entry.
-fn look(before: &Conversation, entry: &Entry, wanted: Seq) -> Option<Result<Cut, Origin>> {
+fn look(before: &Conversation, entry: &Entry, wanted: Seq) -> Option<Found> {
     let first = before.seq().0 + 1;
     let place = wanted.0.checked_sub(first)?;
     let place = usize::try_from(place).ok()?;
@@ -202,7 +208,7 @@ fn look(before: &Conversation, entry: &Entry, wanted: Seq) -> Option<Result<Cut,
         return None;
     };
     if let Record::Copied(origin) = &entry.record {
-        return Some(Err(Origin {
+        return Some(Found::Elsewhere(Origin {
             seq: Seq(origin.seq.0 + place as u64),
             ..origin.clone()
         }));
@@ -210,10 +216,10 @@ fn look(before: &Conversation, entry: &Entry, wanted: Seq) -> Option<Result<Cut,
     let Record::Accepted(message) = &entry.record else {
         return None;
     };
-    Some(Ok(Cut {
+    Some(Found::Here(Box::new(Cut {
         message: message.id.clone(),
         settings: before.settings().clone(),
         session: before.session().cloned(),
-        status: before.status(),
-    }))
+        occupation: before.occupation(),
+    })))
 }

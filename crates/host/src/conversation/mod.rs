@@ -33,8 +33,8 @@ pub use context::HostSettings;
 
 pub(crate) use actor::{Actor, Command, Ended, disk_trouble, now};
 pub(crate) use birth::{await_first_message, private_folder, unknown};
-pub(crate) use book::{LOG, View};
+pub(crate) use book::{DAMAGED, LOG, View};
 pub(crate) use context::Context;
-pub(crate) use forking::{Fork, ForkError, Forked};
+pub(crate) use forking::{Cut, Fork, ForkError, Found};
 pub(crate) use mending::Trouble;
 pub(crate) use subscribing::subscribe;

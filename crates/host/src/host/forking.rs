@@ -7,13 +7,14 @@ use std::time::Duration;
 use estelle_claude::saved::{self, SavedSessions};
 use estelle_proto::ipc::ForkSession;
 use estelle_proto::{ApiError, ConversationId, Epoch, ErrorCode, Retry, Seq};
+use estelle_state::conversation::Origin;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::{Host, QUEUE, ask, gone};
-use crate::conversation::{Book, Command, Fork, ForkError, Forked, HostSettings, View};
+use crate::conversation::{Book, Command, Cut, Fork, ForkError, Found, HostSettings, View};
 use crate::ipc::{Done, Refusal};
 
 /// How many copies of copies are followed back to where a message was written.
@@ -46,20 +47,29 @@ impl Host {
         if let Some(error) = self.unreadable(&id) {
             return Err(error);
         }
-        let (commands, inbox) = mpsc::channel(QUEUE);
+        let (commands, mut inbox) = mpsc::channel(QUEUE);
         let there = {
             let mut actors = self.lock();
             let there = actors.get(&id).cloned();
             if there.is_none() {
-                // From now on the name is taken; what is asked of it waits for the copy.
+                // From now on the name is taken.
                 actors.insert(id.clone(), commands);
             }
             there
         };
         if let Some(there) = there {
-            return is_copy_of(&there, &id, &command.session_id).await;
+            return is_copy(&there, &id, command.session_id, command.before_seq).await;
         }
-        let made = self.copy(&id, command.session_id, command.before_seq).await;
+        let made = {
+            let copying = self.copy(&id, command.session_id, command.before_seq);
+            tokio::pin!(copying);
+            loop {
+                tokio::select! {
+                    made = &mut copying => break made,
+                    Some(command) = inbox.recv() => hold_off(command, &id),
+                }
+            }
+        };
         match made {
             Ok(book) => {
                 self.keep(id, inbox, Some(book));
@@ -75,33 +85,36 @@ impl Host {
     async fn copy(
         &self,
         id: &ConversationId,
-        mut source: ConversationId,
-        mut before: Seq,
+        source: ConversationId,
+        before: Seq,
     ) -> Result<Book, ApiError> {
+        let mut asked = None;
+        let mut at = (source, before);
         let mut epoch: Option<Epoch> = None;
         for _ in 0..GENERATIONS {
-            let view = self.view(&source).await?;
+            let view = self.view(&at.0).await?;
             if epoch.is_some_and(|epoch| epoch != view.epoch()) {
                 break;
             }
-            let data = self.data();
-            let fork = Fork {
+            let asked = asked.get_or_insert_with(|| Origin {
+                conversation_id: at.0.clone(),
+                epoch: view.epoch(),
+                seq: at.1,
+            });
+            let fork = Arc::new(Fork {
                 source: view,
-                before,
+                before: at.1,
                 id: id.clone(),
+                asked: asked.clone(),
                 sessions: saved_sessions(&self.context.settings),
-                draft: drafts(data).join(id.as_str()),
+                draft: drafts(self.data()).join(id.as_str()),
                 folder: self.context.conversation_folder(id.as_str()),
-            };
-            match make(fork).await? {
-                Ok(Forked::Book(book)) => return Ok(*book),
-                Ok(Forked::Elsewhere(origin)) => {
-                    (source, before) = (origin.conversation_id, origin.seq);
+            });
+            match blocking(&fork, Fork::find).await? {
+                Found::Here(cut) => return make(fork, *cut).await,
+                Found::Elsewhere(origin) => {
+                    at = (origin.conversation_id, origin.seq);
                     epoch = Some(origin.epoch);
-                }
-                Err(error) => {
-                    tracing::warn!(conversation = %source, %error, "no copy was made");
-                    return Err(error.to_api());
                 }
             }
         }
@@ -120,37 +133,56 @@ impl Host {
 }
 
 /// Makes a copy as soon as the agent has saved what belongs to it: it does so a moment after its turn has ended.
-async fn make(fork: Fork) -> Result<Result<Forked, ForkError>, ApiError> {
-    let fork = Arc::new(fork);
+async fn make(fork: Arc<Fork>, mut cut: Cut) -> Result<Book, ApiError> {
     let give_up = Instant::now() + SAVED_WITHIN;
-    loop {
-        let blocking = Arc::clone(&fork);
-        let made = tokio::task::spawn_blocking(move || blocking.make()).await;
-        match made.map_err(|_| gone())? {
-            Err(ForkError::Session(saved::ForkError::NoSuchMessage(_)))
-                if Instant::now() < give_up =>
-            {
-                tokio::time::sleep(LOOK_AGAIN).await;
-            }
-            made => return Ok(made),
+    let (cut, session) = loop {
+        let again = Instant::now() < give_up;
+        let copied = blocking(&fork, move |fork| match fork.copy_session(&cut) {
+            Err(ForkError::Session(saved::ForkError::NoSuchMessage(_))) if again => Ok((cut, None)),
+            copied => copied.map(|session| (cut, Some(session))),
+        });
+        match copied.await? {
+            (cut, Some(session)) => break (cut, session),
+            (back, None) => cut = back,
         }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    };
+    blocking(&fork, move |fork| fork.write(cut, session)).await
+}
+
+/// Does something that waits for the disk.
+async fn blocking<T: Send + 'static>(
+    fork: &Arc<Fork>,
+    work: impl FnOnce(&Fork) -> Result<T, ForkError> + Send + 'static,
+) -> Result<T, ApiError> {
+    let fork = Arc::clone(fork);
+    let done = tokio::task::spawn_blocking(move || work(&fork)).await;
+    done.map_err(|_| gone())?.map_err(|error| {
+        tracing::warn!(%error, "no copy was made");
+        error.to_api()
+    })
+}
+
+/// Answers whoever asks something of a conversation that is being made.
+fn hold_off(command: Command, id: &ConversationId) {
+    if let Command::Submit(_, reply) = command {
+        let message = format!("the conversation {id} is being made; try again in a moment");
+        let error = ApiError::new(ErrorCode::Conflict, message, Retry::Later);
+        // A client that left does not hear it.
+        let _ = reply.send(Err(error.into()));
     }
 }
 
 /// A copy that is asked for again is there; another conversation of that name is in the way.
-async fn is_copy_of(
+async fn is_copy(
     actor: &mpsc::Sender<Command>,
     id: &ConversationId,
-    source: &ConversationId,
+    source: ConversationId,
+    before: Seq,
 ) -> Result<(), ApiError> {
-    let view = ask(actor, Command::View)
-        .await
-        .ok()
-        .flatten()
-        .ok_or_else(gone)?;
-    let origin = tokio::task::spawn_blocking(move || view.origin()).await;
-    if let Ok(Ok(Some(origin))) = origin
-        && origin.conversation_id == *source
+    if let Ok(Some(view)) = ask(actor, Command::View).await
+        && let Ok(Ok(Some(origin))) = tokio::task::spawn_blocking(move || view.origin()).await
+        && (origin.conversation_id, origin.seq) == (source, before)
     {
         return Ok(());
     }

@@ -138,14 +138,15 @@ impl Log {
         Ok((log, damage))
     }
 
-    /// What lies behind the proven part: one line at most is a torn append and is cut, more is damage and stays.
+    /// What lies behind the proven part: half a line is a torn append and is cut, more is damage and stays.
     fn examine_rest(&mut self, line: &[u8], mut reader: impl Read) -> io::Result<Option<Damage>> {
         let behind = io::copy(&mut reader, &mut io::sink())?;
         let length = self.end + line.len() as u64 + behind;
         if length == self.end {
             return Ok(None);
         }
-        if behind > 0 {
+        // A line that is whole was not cut by a crash: it was acknowledged, perhaps, and must not vanish in silence.
+        if behind > 0 || line.ends_with(b"\n") {
             self.poisoned = true;
             return Ok(Some(Damage::Broken(self.end..length)));
         }

@@ -35,8 +35,8 @@ pub fn inspect(path: &Path) -> io::Result<Inspected> {
         let Some((hash, payload)) = record.filter(|(hash, payload)| before.next(payload) == *hash)
         else {
             let whole = (end as u64)..(bytes.len() as u64);
-            // One line at most is an append that did not finish, more is damage.
-            let damage = if end + line.len() == bytes.len() {
+            // Half a line is an append that did not finish, more is damage.
+            let damage = if end + line.len() == bytes.len() && !line.ends_with(b"\n") {
                 Damage::TornTail(whole)
             } else {
                 Damage::Broken(whole)

@@ -14,10 +14,8 @@ use estelle_state::conversation::{Entry, Record};
 
 use super::report::{Checked, FindingKind};
 use super::{Host, VerifyError, failed};
+use crate::conversation::{DAMAGED, LOG};
 use crate::log::{Damage, inspect};
-
-/// The file of the log.
-const LOG: &str = "log.jsonl";
 
 /// Proves the log and gives its entries.
 pub(super) fn check(
@@ -59,6 +57,7 @@ pub(super) fn check(
     checked.records = inspected.records.len() as u64;
     checked.events = entries.iter().map(|entry| entry.events.len() as u64).sum();
     beginning(&entries, checked);
+    shortened(&entries, checked);
     doubles(&entries, checked);
     moved_aside(folder, checked)?;
     Ok(entries)
@@ -93,6 +92,17 @@ fn beginning(entries: &[Entry], checked: &mut Checked) {
     }
 }
 
+/// A log that was cut in the middle says so for ever.
+fn shortened(entries: &[Entry], checked: &mut Checked) {
+    let cuts = entries.iter();
+    let cuts = cuts.filter(|entry| matches!(entry.record, Record::Shortened { .. }));
+    let count = cuts.count() as u64;
+    if count > 0 {
+        let what = "the log was damaged and cut; what stood there is not in it";
+        checked.find(FindingKind::Gap, count, what);
+    }
+}
+
 /// Messages and calls have ids; each is accepted, called and finished once.
 fn doubles(entries: &[Entry], checked: &mut Checked) {
     let mut seen = BTreeSet::new();
@@ -122,7 +132,7 @@ fn doubles(entries: &[Entry], checked: &mut Checked) {
 fn moved_aside(folder: &Path, checked: &mut Checked) -> Result<(), VerifyError> {
     for entry in std::fs::read_dir(folder).map_err(failed(folder))?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.starts_with(LOG) && name != LOG {
+        if name.starts_with(DAMAGED) {
             let bytes = entry.metadata().map_or(0, |metadata| metadata.len());
             let what = format!("{name} holds what stood behind damage in the log");
             checked.find(FindingKind::Damage, bytes, what);

@@ -374,7 +374,7 @@ fn a_tail_that_a_host_may_be_writing_is_unproven() {
 #[test]
 fn what_was_moved_aside_is_reported_and_an_unknown_conversation_is_an_error() {
     let place = Place::new();
-    fs::write(place.conversation().join("log.jsonl.damaged"), "1234").unwrap();
+    fs::write(place.conversation().join("log.damaged-1.jsonl"), "1234").unwrap();
     assert_eq!(place.findings(), [(FindingKind::Damage, 4)]);
     let unknown = ConversationId::parse("nobody").unwrap();
     let error = verify(place.folder.path(), Some(&unknown)).unwrap_err();

@@ -163,6 +163,7 @@ impl Conversation {
     fn set(&mut self, change: &Change) {
         self.settings.take(change);
         self.session = change.session.clone().or(self.session.take());
+        self.talked |= change.session.is_some();
     }
 
     fn requested(&mut self, generation: Generation, request_id: &str, control: &Control) {

@@ -81,7 +81,8 @@ pub struct Conversation {
     seq: Seq,
     settings: Settings,
     session: Option<ClaudeSessionId>,
-    /// There was a turn since the session was last forgotten.
+    /// There was a turn since the session was last forgotten, or the session was made elsewhere: a new process has
+    /// something to remember.
     talked: bool,
     announced: ConversationStatus,
     messages: Messages,

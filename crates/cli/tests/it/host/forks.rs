@@ -86,6 +86,10 @@ async fn a_copy_of_a_copy_goes_back_to_where_the_message_was_written() {
     };
     fork(&old, &new, third).await.unwrap();
     fork(&new, &newer, second).await.unwrap();
+    // Asked again, it is there; asked for something else, it is in the way.
+    fork(&new, &newer, second).await.unwrap();
+    let other = fork(&new, &newer, first).await.unwrap_err();
+    assert_eq!(other.error.code, ErrorCode::Conflict);
     assert_eq!(texts(&host, &newer).await, ["apples"]);
     say(&stage, &host, &newer, "figs").await;
     assert_eq!(texts(&host, &newer).await, ["apples", "figs"]);
@@ -100,6 +104,29 @@ async fn a_copy_of_a_copy_goes_back_to_where_the_message_was_written() {
         .await
         .unwrap_err();
     assert_eq!(gone.error.code, ErrorCode::UnknownConversation);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_whose_session_is_gone_says_that_the_agent_has_forgotten() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let (old, new) = (conversation("conv-1"), conversation("conv-2"));
+    say(&stage, &host, &old, "apples").await;
+    let second = say(&stage, &host, &old, "quinces").await;
+    submit(&host, ForkSession::new(old, new.clone(), second))
+        .await
+        .unwrap();
+    std::fs::remove_dir_all(stage.path("home/.claude/projects")).unwrap();
+    say(&stage, &host, &new, "plums").await;
+    let mut listener = Listener::new(&host, &new).await;
+    listener.caught_up().await;
+    let told = listener.events.iter().filter_map(|event| {
+        let ClaudeEvent::Resumed(resumed) = &event.event else {
+            return None;
+        };
+        Some(resumed.resumed_with_history)
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [false]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
