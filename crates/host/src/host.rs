@@ -400,6 +400,10 @@ impl Host {
             ApiError::new(ErrorCode::DiskFull, message, Retry::Later)
         })?;
         self.context.set_default_mode(mode);
+        for (_, actor) in self.all() {
+            // Those without a mode of their own tell their process. One that has too much to do will look anyway.
+            let _ = actor.try_send(Command::Tick);
+        }
         Ok(Done::default())
     }
 

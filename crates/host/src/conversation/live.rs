@@ -16,7 +16,7 @@ use estelle_claude::wire::{Body, Message};
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::runs::JournalDamage;
 use estelle_proto::writing::OpenBlock;
-use estelle_proto::{ConversationId, Generation};
+use estelle_proto::{ConversationId, Generation, PermissionMode};
 use estelle_state::conversation::{Conversation, Durable, RunExit, Stretch};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
@@ -46,6 +46,8 @@ pub(super) struct Live {
     pub(super) cwd: Option<PathBuf>,
     /// The hash of the settings of its folder, if it takes in changes of them.
     pub(super) settings: Option<String>,
+    /// The machine's mode when it was attached: that of a run whose conversation has none of its own.
+    pub(super) default_mode: PermissionMode,
     pub(super) writer: Writer,
     pub(super) last_output: Instant,
     /// The end was asked for; nothing may be written behind it.
@@ -123,6 +125,7 @@ impl Live {
         let launch = folder.load_launch().unwrap_or_default();
         Ok(Self {
             generation,
+            default_mode: context.default_mode(),
             writer: Writer::start(folder.fifo()),
             last_output: Instant::now(),
             closed: false,

@@ -411,8 +411,9 @@ impl Actor {
         let settings = conversation.settings();
         let model = named(settings.model.as_ref());
         let has_model = named(run.model.as_ref()) == model;
-        let has = self.cli_mode(run.mode.as_ref());
-        let mode = self.cli_mode(settings.mode.as_ref());
+        let has = CliMode::of(run.mode.as_ref().unwrap_or(&live.default_mode));
+        let default = self.context.default_mode();
+        let mode = CliMode::of(settings.mode.as_ref().unwrap_or(&default));
         if has != mode {
             let mode = PermissionMode::from(mode.as_str());
             self.control(Control::Mode { mode }).await?;
@@ -421,10 +422,6 @@ impl Actor {
             self.control(Control::Model { model }).await?;
         }
         Ok(())
-    }
-
-    fn cli_mode(&self, mode: Option<&PermissionMode>) -> CliMode {
-        CliMode::of(mode.unwrap_or(&self.context.default_mode()))
     }
 
     async fn set_model(&mut self, model: Option<String>) -> Result<(), Broken> {

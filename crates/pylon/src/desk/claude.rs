@@ -73,7 +73,8 @@ async fn try_send(
     let named = request.client_message_id;
     let payload = MessagePayload {
         claude_session_id: known.conversation.claude_session_id,
-        permission_mode: Some(known.permission_mode),
+        // Only its own: a conversation without one follows the default, whatever becomes of that.
+        permission_mode: known.conversation.permission_mode,
         on_busy: request.on_busy,
         client_message_id: named.or_else(new_message_id),
         model: known.model,

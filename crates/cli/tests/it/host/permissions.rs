@@ -2,7 +2,9 @@
 
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::events::ClaudeEvent;
-use estelle_proto::ipc::{PermissionResponse, ProcessStatus, SetPermissionMode, StopSession};
+use estelle_proto::ipc::{
+    PermissionResponse, ProcessStatus, SetPermissionMode, StopSession, Touch,
+};
 use estelle_proto::{ConversationId, PermissionMode};
 use estelle_sim::script::Script;
 use serde_json::json;
@@ -113,6 +115,44 @@ pub(super) async fn a_mode_can_change_in_mid_session(agent: &Agent) {
         status(&host, &id).await.permission_mode,
         Some(PermissionMode::AcceptEdits)
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_without_a_mode_of_its_own_follows_the_default_at_once() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let default = |mode| submit(&host, SetPermissionMode::new(mode));
+    default(PermissionMode::BypassPermissions).await.unwrap();
+    submit(&host, message(&stage, &id, &touching(&stage, &["a"])))
+        .await
+        .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    assert!(stage.path("work/a").exists(), "nobody was asked");
+    default(PermissionMode::Default).await.unwrap();
+    submit(&host, message(&stage, &id, &touching(&stage, &["b"])))
+        .await
+        .unwrap();
+    let asked = listener.asked().await;
+    assert!(!stage.path("work/b").exists());
+    answer(
+        &host,
+        &id,
+        asked.tool_use_id.as_str(),
+        PermissionDecision::Deny,
+    )
+    .await;
+    listener.result().await;
+    listener.idle().await;
+    default(PermissionMode::Plan).await.unwrap();
+    let log = stage.path("data/conversations/conv-1/log.jsonl");
+    let told = r#""control":{"mode":{"mode":"plan"}}"#;
+    // Whatever is asked of it next comes after it was told.
+    submit(&host, Touch::new(id.clone())).await.unwrap();
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains(told), "the process was told: {log}");
 }
 
 pub(super) async fn what_a_folder_brings_is_loaded_only_when_it_is_trusted(agent: &Agent) {
