@@ -8,6 +8,10 @@ use estelle_proof::bugs;
 use estelle_proof::rig::Agent;
 use estelle_proof::survival::{Cell, Row, page, rows};
 use estelle_sim::api::RealCli;
+use futures_util::{StreamExt as _, stream};
+
+/// Stories that are played at the same time: most of a story is waiting.
+const AT_ONCE: usize = 4;
 
 fn main() -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -28,22 +32,16 @@ async fn play() -> anyhow::Result<ExitCode> {
             .flatten()
             .map(Agent::Real),
     );
-    let mut table: Vec<(Row, Vec<Cell>)> = Vec::new();
     let chosen = |row: &Row| only.as_deref().is_none_or(|only| row.name.contains(only));
-    let mut failed = false;
-    for row in rows().into_iter().filter(chosen) {
-        let mut cells = Vec::new();
-        for agent in &agents {
-            let cell = cell(&row, agent).await;
-            if let Cell::Failed(why) = &cell {
-                failed = true;
-                eprintln!("{} with {}: {why}", row.name, agent.name());
-            }
-            cells.push(cell);
-        }
-        eprintln!("{}", row.name);
-        table.push((row, cells));
-    }
+    let rows: Vec<Row> = rows().into_iter().filter(chosen).collect();
+    let cells = rows
+        .iter()
+        .flat_map(|row| agents.iter().map(move |agent| told(row, agent)));
+    // In the order of the table, whichever is done first.
+    let cells: Vec<Cell> = stream::iter(cells).buffered(AT_ONCE).collect().await;
+    let failed = cells.iter().any(|cell| matches!(cell, Cell::Failed(_)));
+    let cells = cells.chunks(agents.len()).map(<[Cell]>::to_vec);
+    let table: Vec<(Row, Vec<Cell>)> = rows.into_iter().zip(cells).collect();
     let names: Vec<String> = agents.iter().map(Agent::name).collect();
     let page = page(&names, &table, bugs::all().len());
     if target == "-" {
@@ -56,6 +54,17 @@ async fn play() -> anyhow::Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+/// Plays a story, and says on the way how it went.
+async fn told(row: &Row, agent: &Agent) -> Cell {
+    let cell = cell(row, agent).await;
+    match &cell {
+        Cell::Failed(why) => eprintln!("{} with {}: {why}", row.name, agent.name()),
+        Cell::Survived(_) => eprintln!("{} with {}", row.name, agent.name()),
+        Cell::NotPlayed => {}
+    }
+    cell
 }
 
 async fn cell(row: &Row, agent: &Agent) -> Cell {

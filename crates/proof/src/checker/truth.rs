@@ -1,8 +1,8 @@
 //! The log beside the truth: what the CLI printed and what became of it, run by run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use estelle_state::conversation::Record;
+use estelle_state::conversation::{Record, Seen};
 
 use super::rule::{Rule, Violation};
 use crate::history::{Conversation, End, Fact, History, Witness, witness};
@@ -22,7 +22,8 @@ pub(super) fn check(history: &History, conversation: &Conversation, found: &mut 
             format!("{}: {detail}", conversation.id),
         ));
     };
-    for (process, printed) in &printed {
+    let vain = vain(conversation);
+    for (process, printed) in printed.iter().filter(|(one, _)| !vain.contains(one)) {
         let empty = Vec::new();
         let there = logged.get(process).unwrap_or(&empty);
         compare(history, *process, printed, there, &mut report);
@@ -90,6 +91,22 @@ fn logged(conversation: &Conversation) -> BTreeMap<Key, Vec<Witness>> {
         }
     }
     logged
+}
+
+/// Processes that were to take up a session which does not exist. Another one is begun in their place, and nobody is told
+/// of what they printed.
+fn vain(conversation: &Conversation) -> BTreeSet<Key> {
+    let mut vain = BTreeSet::new();
+    for life in conversation.standing() {
+        for record in life.facts() {
+            if let Record::Read(stretch) = record
+                && stretch.seen.contains(&Seen::ResumeFailed)
+            {
+                vain.extend(life.process(stretch.generation));
+            }
+        }
+    }
+    vain
 }
 
 /// What each process printed, line by line.

@@ -40,7 +40,7 @@ pub(super) const ROWS: &[Row] = &[
         what: "the CLI",
         when: "while the agent writes a text",
         then: "the end is said; the next message takes the session up again",
-        real: false,
+        real: true,
         story: |scene| cli_killed(scene).boxed(),
     },
     Row {
@@ -126,7 +126,9 @@ async fn cli_killed(scene: &mut Scene) -> anyhow::Result<()> {
         .say(&Script::new().say("a first turn").prompt())
         .await?;
     scene.is_said("a first turn").await?;
-    scene.say(&gated("this is never finished", "never")).await?;
+    scene
+        .say(&gated("this is not finished at first", "unfinished"))
+        .await?;
     scene.text_flows().await?;
     let run = scene.rig.run(&scene.id).await?;
     scene.rig.kill(run.pid)?;
@@ -136,6 +138,8 @@ async fn cli_killed(scene: &mut Scene) -> anyhow::Result<()> {
         .ben
         .event(&id, "the end of the process", is_error)
         .await?;
+    // A CLI that had not saved the message is given it again with the next.
+    scene.rig.open_gate("unfinished")?;
     scene
         .say(&Script::new().say("taken up again").prompt())
         .await?;
