@@ -1,7 +1,7 @@
 //! What all conversations of a host share.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -38,6 +38,16 @@ pub struct HostSettings {
     pub idle: IdleTimeout,
     /// How long a process has to end after it was asked to.
     pub grace: Duration,
+}
+
+impl HostSettings {
+    /// Where the agents of this host keep the user's settings and their sessions.
+    pub(crate) fn config_folder(&self) -> Option<PathBuf> {
+        let set = self.environment.get(OsStr::new("CLAUDE_CONFIG_DIR"));
+        let set = set.filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let home = || self.home.as_ref().map(|home| home.join(".claude"));
+        set.or_else(home)
+    }
 }
 
 /// What all conversations share.

@@ -501,7 +501,8 @@ fn examine_folder(
     };
     let standing = context.trust().standing(&contents);
     wish.trust = standing.trust();
-    let user_hooks = home.map(|home| trust::scan_user_hooks(&home.join(".claude")));
+    let config = context.settings.config_folder();
+    let user_hooks = config.map(|config| trust::scan_user_hooks(&config));
     let user_hooks = user_hooks.unwrap_or_default();
     wish.frozen = contents.frozen();
     wish.hooks = contents.hooks(wish.trust, user_hooks.iter().map(String::as_str));

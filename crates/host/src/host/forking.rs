@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::{Host, QUEUE, ask, gone};
-use crate::conversation::{Book, Command, Cut, Fork, ForkError, Found, HostSettings, View};
+use crate::conversation::{Book, Command, Cut, Fork, ForkError, Found, View};
 use crate::ipc::{Done, Refusal};
 
 /// How many copies of copies are followed back to where a message was written.
@@ -106,7 +106,11 @@ impl Host {
                 before: at.1,
                 id: id.clone(),
                 asked: asked.clone(),
-                sessions: saved_sessions(&self.context.settings),
+                sessions: self
+                    .context
+                    .settings
+                    .config_folder()
+                    .map(SavedSessions::new),
                 draft: drafts(self.data()).join(id.as_str()),
                 folder: self.context.conversation_folder(id.as_str()),
             });
@@ -188,14 +192,4 @@ async fn is_copy(
     }
     let message = format!("there is a conversation {id} already; choose another id");
     Err(ApiError::new(ErrorCode::Conflict, message, Retry::Never))
-}
-
-/// Where the agents of this host save their sessions.
-fn saved_sessions(settings: &HostSettings) -> Option<SavedSessions> {
-    let set = settings
-        .environment
-        .get(std::ffi::OsStr::new("CLAUDE_CONFIG_DIR"));
-    let set = set.filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let home = || settings.home.as_ref().map(|home| home.join(".claude"));
-    set.or_else(home).map(SavedSessions::new)
 }

@@ -59,7 +59,7 @@ pub enum Hooks {
     /// None runs, because there is none. A settings file that appears in mid-session then starts none either: the CLI
     /// reads such a file at once.
     None,
-    /// None runs, because one of them would answer permission requests in our place.
+    /// None runs, because one of them would, or could, answer permission requests in our place.
     SwitchedOff,
 }
 
@@ -68,7 +68,7 @@ impl Hooks {
     pub fn decide<'a>(events: impl IntoIterator<Item = &'a str>) -> Self {
         let mut decided = Self::None;
         for event in events {
-            if event == PERMISSION_REQUEST {
+            if [PERMISSION_REQUEST, OF_A_PLUGIN].contains(&event) {
                 return Self::SwitchedOff;
             }
             decided = Self::Run;
@@ -79,6 +79,9 @@ impl Hooks {
 
 /// The hook event that may answer in our place.
 const PERMISSION_REQUEST: &str = "PermissionRequest";
+
+/// Stands for the hooks of a plugin. Nobody looks into those, so one that answers in our place cannot be excluded.
+pub(crate) const OF_A_PLUGIN: &str = "plugin";
 
 /// The `--settings` of a run.
 pub(crate) fn settings(hooks: Hooks) -> Value {

@@ -251,6 +251,7 @@ fn what_was_asked_for_is_passed_on() {
 fn hooks_that_answer_for_us_are_switched_off() {
     assert_eq!(Hooks::decide([]), Hooks::None);
     assert_eq!(Hooks::decide(["PreToolUse", "Stop"]), Hooks::Run);
+    assert_eq!(Hooks::decide(["Stop", "plugin"]), Hooks::SwitchedOff);
     assert_eq!(
         Hooks::decide(["PreToolUse", "PermissionRequest"]),
         Hooks::SwitchedOff

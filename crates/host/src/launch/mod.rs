@@ -21,6 +21,7 @@ pub use cli::{FindCliError, find_cli};
 pub(crate) use environment::RUN_VARIABLE;
 pub use environment::run_marker;
 pub use frozen::FrozenProject;
+pub(crate) use gate::OF_A_PLUGIN;
 pub use gate::{ASK_RULES, CliMode, Hooks};
 pub use prepare::{LaunchRefused, Prepared, RunFile, check_folder, greeting, prepare};
 pub use servers::ServerWarning;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::launch::{FolderTrust, FrozenProject, Hooks};
+use crate::launch::{FolderTrust, FrozenProject, Hooks, OF_A_PLUGIN};
 
 /// A hash over everything that was found, as hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -236,9 +236,6 @@ pub fn user_hook_events(settings: &[u8]) -> BTreeSet<String> {
     }
     events
 }
-
-/// Stands for hooks of which only the place is known.
-const OF_A_PLUGIN: &str = "plugin";
 
 fn hooks_in(settings: &Map<String, Value>) -> Vec<String> {
     let hooks = settings.get("hooks").and_then(Value::as_object);
