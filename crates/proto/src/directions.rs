@@ -24,6 +24,7 @@ use crate::error::ErrorReport;
 use crate::folders::{FolderList, FolderListResult};
 use crate::history::{HistoryRequest, HistoryResult};
 use crate::lookup::{HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult};
+use crate::rules::{RuleChange, RulesRequest, RulesResult};
 use crate::usage::{PylonStatus, UsageRequest, UsageResult};
 use crate::version::{AppUpdateRequest, AppUpdateResult, VersionCheckRequest, VersionCheckResult};
 use crate::workspaces::{
@@ -76,6 +77,8 @@ messages! {
         AppUpdateRequest = "app_update_request",
         BugReport = "bug_report",
         FolderList = "folder_list",
+        RulesRequest = "rules_request",
+        RuleChange = "rule_change",
     }
 }
 
@@ -111,6 +114,8 @@ policy! {
         AppUpdateRequest => View, |_| Key::None;
         BugReport => View, |_| Key::Machine;
         FolderList => Prompt, |_| Key::None;
+        RulesRequest => View, |_| Key::None;
+        RuleChange => Admin, |_| Key::Machine;
     }
 }
 
@@ -150,6 +155,7 @@ messages! {
         AppUpdateResult = "app_update_result",
         BugReportResult = "bug_report_result",
         FolderListResult = "folder_list_result",
+        RulesResult = "rules_result",
         ErrorReport = "error",
     }
 }

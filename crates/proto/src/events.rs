@@ -64,6 +64,8 @@ data! {
         optional {
             /// Which run.
             generation: Generation,
+            /// Commands that a message may begin with, without their slash.
+            slash_commands: Vec<String>,
         }
     }
 }

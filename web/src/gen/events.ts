@@ -102,7 +102,11 @@ tools: Array<string>,
 /**
  * Which run.
  */
-generation?: Generation, };
+generation?: Generation, 
+/**
+ * Commands that a message may begin with, without their slash.
+ */
+slashCommands?: Array<string>, };
 
 /**
  * A person must allow a call.

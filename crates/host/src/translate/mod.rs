@@ -333,6 +333,7 @@ impl Translator {
         let session = ClaudeSessionId::parse(&init.session_id).ok()?;
         let said = Init {
             generation: Some(self.generation),
+            slash_commands: init.slash_commands.clone(),
             ..Init::new(
                 session,
                 init.model.clone().unwrap_or_default(),

@@ -24,6 +24,7 @@ mod paths;
 mod persona;
 mod requests;
 mod room;
+mod rules;
 mod workspaces;
 mod writing;
 

@@ -4,7 +4,7 @@ use estelle_proto::{AppToPylon, ErrorCode, Message as _, RequestId};
 
 use super::context::{Asker, Context};
 use super::error::refusal;
-use super::{claude, conversations, folders, history, workspaces};
+use super::{claude, conversations, folders, history, rules, workspaces};
 
 /// The name that a request gave itself, whatever it is.
 pub(super) fn request_id(message: &AppToPylon) -> Option<RequestId> {
@@ -44,6 +44,8 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         }
         AppToPylon::ClaudeSetModel(request) => claude::set_model(cx, asker, request).await,
         AppToPylon::FolderList(request) => folders::list(cx, asker, request).await,
+        AppToPylon::RulesRequest(request) => rules::list(cx, asker, request).await,
+        AppToPylon::RuleChange(request) => rules::change(cx, asker, request).await,
         message @ (AppToPylon::DeployPrepare(_)
         | AppToPylon::DeployConfirm(_)
         | AppToPylon::DeployGo(_)

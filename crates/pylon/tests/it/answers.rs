@@ -7,12 +7,14 @@ use estelle_proto::conversations::{
 };
 use estelle_proto::folders::FolderList;
 use estelle_proto::history::HistoryRequest;
+use estelle_proto::ipc::RuleEffect;
 use estelle_proto::lookup::{HistorySearch, ToolDetail};
+use estelle_proto::rules::{RuleChange, RulesRequest};
 use estelle_proto::usage::{UsageGroup, UsageRequest};
 use estelle_proto::workspaces::{WorkspaceDelete, WorkspaceList, WorkspaceRename, WorkspaceSwitch};
 use estelle_proto::{
     AppToPylon, ControlAction, ConversationId, ErrorCode, Message as _, Name, PathText,
-    PermissionMode, QueryText, SkillType, ToolUseId,
+    PermissionMode, QueryText, RuleText, SkillType, ToolUseId,
 };
 use serde_json::Value;
 
@@ -107,6 +109,23 @@ async fn folders_are_listed_where_workspaces_may_be_and_nowhere_else() {
     let refused = ask(scene, elsewhere, "folder_list_result").await;
     assert_eq!(refused["errorCode"], ErrorCode::BadPath.as_str());
     assert_eq!(refused["path"], "/etc");
+}
+
+#[tokio::test]
+async fn rules_are_asked_of_the_host_and_changed_there() {
+    let (mut scene, _) = scene().await;
+    let scene = &mut scene;
+    let push = || RuleText::parse("Bash(git push:*)").unwrap();
+    let set = RuleChange {
+        effect: Some(RuleEffect::Deny),
+        ..RuleChange::new(push())
+    };
+    for request in [set, RuleChange::new(push())] {
+        let result = ask(scene, request, "rules_result").await;
+        assert_eq!(result["success"], true, "{result}");
+    }
+    ask(scene, RulesRequest::default(), "rules_result").await;
+    check_told(scene, &["set_rule", "remove_rule", "get_rules"]);
 }
 
 #[tokio::test]
