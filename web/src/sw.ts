@@ -38,6 +38,19 @@ self.addEventListener("fetch", (event) => {
     event.respondWith(fetch(event.request).catch(() => fromCache(new Request("/"))));
 });
 
+self.addEventListener("notificationclick", (event) => {
+  event.notification.close();
+  const { conversationId } = event.notification.data as { conversationId: string };
+  const address = `/#/c/${encodeURIComponent(conversationId)}`;
+  const open = async () => {
+    const [page] = await self.clients.matchAll({ type: "window" });
+    if (!page) return void (await self.clients.openWindow(address));
+    await page.focus();
+    await page.navigate(address);
+  };
+  event.waitUntil(open());
+});
+
 async function fromCache(request: Request): Promise<Response> {
   const cache = await caches.open(CACHE);
   const kept = await cache.match(request);

@@ -20,6 +20,11 @@ const QUESTION = {
   ],
 };
 
+function isInView(element: Element): boolean {
+  const { top } = element.getBoundingClientRect();
+  return top >= 0 && top <= innerHeight / 2;
+}
+
 describe.skipIf(!hasMachine)("on a real machine", () => {
   let browser: Browser;
   let machine: Machine;
@@ -190,6 +195,29 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     }
   });
 
+  it("keeps to a rule that a person sets, and offers the commands of the CLI", async () => {
+    const admin = await Device.open(browser, machine, { token: machine.device("Admin", "view,prompt,approve,admin") });
+    await admin.page.goto(`${machine.address}/#/rules`);
+    await admin.page.getByLabel("Calls").fill("Bash(rm:*)");
+    await admin.page.getByLabel("What happens").selectOption("deny");
+    await admin.page.getByRole("button", { name: "Add rule" }).click();
+    await admin.page.getByRole("button", { name: "Remove the rule Bash(rm:*)" }).waitFor();
+    expect(await seriousFindings(admin.page)).toEqual([]);
+    await conversation();
+    await desk.send(script("Tidy up.", { tool: "Bash", input: { command: "rm seeds.txt" } }, { say: "I may not" }));
+    await desk.said("I may not").waitFor();
+    await desk.log.getByText("failed").waitFor();
+    expect(await desk.page.getByRole("region", { name: "May this run?" }).count()).toBe(0);
+    await desk.field.fill("/");
+    await desk.page.getByRole("listbox", { name: "Commands" }).waitFor();
+    await desk.page.keyboard.press("Tab");
+    await expect.poll(() => desk.field.inputValue()).toMatch(/^\/\S+ $/);
+    await desk.field.fill("");
+    await admin.page.getByRole("button", { name: "Remove the rule Bash(rm:*)" }).click();
+    await admin.page.getByText("No rules yet.").waitFor();
+    await admin.close();
+  });
+
   it("resumes after the machine was switched off, with everything that was said", async () => {
     const name = await conversation();
     await desk.send(script("Remember.", { say: "I remember" }));
@@ -213,6 +241,15 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     await desk.said("that was long").waitFor();
     await desk.page.reload();
     await desk.said("that was long").waitFor();
+    const top = desk.log.getByText(/Begin at the needle/);
+    expect(await top.count()).toBe(0);
+    await desk.page.keyboard.press("Control+k");
+    await desk.page.getByRole("combobox").fill("needle");
+    await desk.page.getByRole("option", { name: new RegExp(`needle.*${name}`) }).click();
+    await top.waitFor();
+    await expect.poll(() => top.evaluate(isInView)).toBe(true);
+    await desk.page.getByRole("button", { name: /newest/ }).click();
+    await desk.said("that was long").waitFor();
     const up = async () => {
       await desk.log.evaluate((log) => {
         log.scrollTop = 0;
@@ -220,11 +257,6 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
       return desk.log.getByText("Beginning of the conversation").isVisible();
     };
     await expect.poll(up, { timeout: 20_000 }).toBe(true);
-    await desk.log.getByText(/Begin at the needle/).waitFor();
-    await desk.page.keyboard.press("Control+k");
-    await desk.page.getByRole("combobox").fill("needle");
-    await desk.page.getByRole("option", { name: new RegExp(`needle.*${name}`) }).waitFor();
-    await desk.page.keyboard.press("Escape");
   });
 
   it("speaks three languages, and shuts nobody out in light and dark", async () => {

@@ -52,6 +52,7 @@ export function Commands({ close, open, setWindow }: CommandsProps) {
     });
     list.push({ label: text.palette.help, keys: "?", act: () => setWindow({ type: "help" }) });
     list.push({ label: text.usage.title, act: () => go("/usage") });
+    list.push({ label: text.rules.title, act: () => go("/rules") });
     list.push({ label: text.nav.settings, act: () => go("/settings") });
     return list;
   }, [text, viewing, theme, go, setWindow]);

@@ -20,6 +20,7 @@ import { Conversation } from "./conversation";
 import { Home } from "./home";
 import { useKeys } from "./keys";
 import { Notices } from "./notices";
+import { useNotifier } from "./notifier";
 import { useStarState } from "./star-state";
 import { Work } from "./work";
 
@@ -27,11 +28,13 @@ const views = {
   settings: () => import("@/features/settings/settings"),
   palette: () => import("./commands"),
   usage: () => import("@/features/usage/usage"),
+  rules: () => import("@/features/rules/rules"),
   help: () => import("@/features/palette/help"),
   create: () => import("@/features/create/create"),
 };
 const SettingsScreen = lazy(() => views.settings().then((file) => ({ default: file.SettingsScreen })));
 const UsageScreen = lazy(() => views.usage().then((file) => ({ default: file.UsageScreen })));
+const RulesScreen = lazy(() => views.rules().then((file) => ({ default: file.RulesScreen })));
 const Palette = lazy(() => views.palette().then((file) => ({ default: file.Commands })));
 const Help = lazy(() => views.help().then((file) => ({ default: file.Help })));
 const Create = lazy(() => views.create().then((file) => ({ default: file.Create })));
@@ -56,6 +59,7 @@ export function Shell() {
     (target: { deviceId: number; workspaceId?: string }) => setWindow({ type: "create", ...target }),
     [],
   );
+  useNotifier();
   useKeys({ currentId, open, go, setWindow });
   useEffect(() => {
     const timer = setTimeout(() => Object.values(views).map((view) => view().catch(() => undefined)), PREFETCH_MS);
@@ -82,6 +86,7 @@ export function Shell() {
               <Route path="/inbox" component={Inbox} />
               <Route path="/work" component={Work} />
               <Route path="/usage" component={UsageScreen} />
+              <Route path="/rules" component={RulesScreen} />
               <Route path="/settings">
                 <SettingsScreen openHelp={() => setWindow({ type: "help" })} />
               </Route>

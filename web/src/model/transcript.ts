@@ -45,6 +45,8 @@ export interface Transcript {
   /** The process was stopped; `canResume` says whether the next message goes on where it was. */
   paused?: { reason: string; idleMinutes: number; canResume: boolean; at: number };
   idleStopAt?: number;
+  /** Commands that a message may begin with, once the CLI has said so. */
+  commands?: readonly string[];
   /** Whether older entries exist that were not read. */
   hasMore: boolean;
   total: number;
@@ -120,7 +122,13 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
       return { ...add(undefined, entry), paused: undefined };
     }
     case "init":
-      return { ...transcript, model: event.model, tools: event.tools, paused: undefined };
+      return {
+        ...transcript,
+        model: event.model,
+        tools: event.tools,
+        commands: event.slashCommands,
+        paused: undefined,
+      };
     case "stateUpdate":
       return onStateUpdate(transcript, event, stamp.at);
     case "textComplete": {

@@ -15,6 +15,16 @@ export interface Settings {
   enterSends: boolean;
   onBusy: OnBusy;
   sidebarWidth: number;
+  /** Whether the system tells when somebody is needed and the page is not looked at. */
+  notifies: boolean;
+  /** Conversations of which nobody is told. */
+  muted: readonly string[];
+}
+
+export function toggleMuted(conversationId: string): void {
+  const { muted } = useSettings.getState();
+  const others = muted.filter((one) => one !== conversationId);
+  changeSettings({ muted: others.length < muted.length ? others : [...muted, conversationId] });
 }
 
 const FIRST: Settings = {
@@ -23,6 +33,8 @@ const FIRST: Settings = {
   enterSends: typeof matchMedia === "undefined" || !matchMedia("(pointer: coarse)").matches,
   onBusy: "inject",
   sidebarWidth: 304,
+  notifies: false,
+  muted: [],
 };
 
 export const useSettings = create<Settings>(() => ({ ...FIRST, ...load<Partial<Settings>>("settings", {}) }));

@@ -10,6 +10,8 @@ import { changeSettings, useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
 import { errorText } from "@/ui/label";
 import { Menu } from "@/ui/menu";
+import { Commands } from "./command-list";
+import { fitting, isWhole, useCommands } from "./commands";
 import { usePrompts } from "./prompts";
 
 export function Composer({ place }: { place: Place }) {
@@ -23,12 +25,16 @@ export function Composer({ place }: { place: Place }) {
   const mayWrite = rights === null || rights.length === 0 || rights.includes("prompt");
   const isBusy = status !== "idle";
   const prompts = usePrompts(id, value);
+  const commands = fitting(useCommands(id, place.workspace.workspaceId), value);
+  const [chosen, setChosen] = useState(0);
+  const at = Math.min(chosen, commands.length - 1);
   const hasText = value.trim() !== "";
 
   useEffect(() => setValue(draftOf(id)), [id]);
   useHeight(field, value);
 
   const change = (next: string) => {
+    setChosen(0);
     setValue(next);
     saveDraft(id, next);
   };
@@ -41,6 +47,14 @@ export function Composer({ place }: { place: Place }) {
   };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.nativeEvent.isComposing) return;
+    if (commands.length > 0 && !isWhole(commands, value)) {
+      const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+      if (step !== undefined) setChosen((at + step + commands.length) % commands.length);
+      else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) change(`/${commands[at]} `);
+      else return;
+      event.preventDefault();
+      return;
+    }
     const wantsSend = event.key === "Enter" && !event.shiftKey && (enterSends || event.ctrlKey || event.metaKey);
     if (wantsSend) {
       event.preventDefault();
@@ -60,6 +74,16 @@ export function Composer({ place }: { place: Place }) {
       : text.composer.placeholder;
   return (
     <div className="mx-auto w-full max-w-[740px] px-2 pt-2 pb-2 lg:px-4 lg:pb-4">
+      {commands.length > 0 && !isWhole(commands, value) && (
+        <Commands
+          commands={commands}
+          at={at}
+          choose={(one) => {
+            change(`/${one} `);
+            field.current?.focus();
+          }}
+        />
+      )}
       <div className="flex items-end gap-1.5 rounded-lg border border-line-strong bg-raised py-1.5 pr-1.5 pl-4 focus-within:border-accent">
         <textarea
           ref={field}
@@ -68,6 +92,7 @@ export function Composer({ place }: { place: Place }) {
           value={value}
           disabled={!mayWrite}
           aria-label={text.composer.label}
+          aria-controls={commands.length > 0 ? "slash-commands" : undefined}
           placeholder={mayWrite ? placeholder : text.composer.noRight}
           onChange={(event) => change(event.target.value)}
           onKeyDown={onKey}

@@ -1,9 +1,11 @@
 /** A conversation in the list: state with words, name, what it is at, how old. */
+import { BellOff } from "lucide-react";
 import { memo } from "react";
 import { Link } from "wouter";
 import { glance, type Place } from "@/model/fleet";
 import { useApp } from "@/store/app";
 import { useSlowNow } from "@/store/clock";
+import { useSettings } from "@/store/settings";
 import { useFormats, useText } from "@/store/text";
 import { stateLabel } from "@/ui/label";
 import { Plain } from "@/ui/plain";
@@ -28,6 +30,7 @@ export const ConversationRow = memo(function ConversationRow({
     (app) => app.world.decisions.filter((one) => one.conversationId === conversation.conversationId).length,
   );
   const state = glance(place);
+  const isMuted = useSettings((settings) => settings.muted.includes(conversation.conversationId));
   const kind = conversation.skillType === "general" ? null : text.skill[conversation.skillType];
   return (
     <li>
@@ -49,6 +52,7 @@ export const ConversationRow = memo(function ConversationRow({
             </span>
           )}
         </span>
+        {isMuted && <BellOff size={13} aria-label={text.menu.muted} className="shrink-0 text-faint" />}
         {kind && <span className="shrink-0 rounded-sm border border-line px-1.5 text-[11.5px] text-faint">{kind}</span>}
         {state === "needed" ? (
           <span className="shrink-0 rounded-full bg-amber-fill px-1.5 text-[12px] font-semibold leading-[18px] text-amber-ink">

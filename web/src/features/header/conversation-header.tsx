@@ -1,10 +1,22 @@
 /** The head of a conversation: its name and place, how it stands and why, and what can be done with it. */
-import { ArrowLeft, EllipsisVertical, Eraser, FolderOpen, Pencil, Shield, Sparkles, Trash2 } from "lucide-react";
+import {
+  ArrowLeft,
+  Bell,
+  BellOff,
+  EllipsisVertical,
+  Eraser,
+  FolderOpen,
+  Pencil,
+  Shield,
+  Sparkles,
+  Trash2,
+} from "lucide-react";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import type { PermissionMode } from "@/gen";
 import type { Place } from "@/model/fleet";
 import { control, deleteConversation, setMode, setModel, tell } from "@/store/acts";
+import { toggleMuted, useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
 import { IconButton } from "@/ui/button";
 import { errorText } from "@/ui/label";
@@ -24,6 +36,7 @@ export function ConversationHeader({ place }: { place: Place }) {
   const attempt = (work: Promise<unknown>) => work.catch((error: unknown) => tell(errorText(text, error)));
   const mode = conversation.permissionMode ?? "default";
   const close = () => setDialog(null);
+  const isMuted = useSettings((settings) => settings.muted.includes(conversation.conversationId));
   return (
     <header className="flex shrink-0 items-center gap-1 border-b border-line bg-bg py-1.5 pr-2 pl-1 md:pl-5">
       <IconButton label={text.nav.back} onClick={() => go("/list")} className="md:hidden">
@@ -91,6 +104,12 @@ export function ConversationHeader({ place }: { place: Place }) {
             help: text.menu.newSessionHelp,
             icon: <Sparkles size={15} />,
             act: () => void attempt(control(place, "new_session")),
+          },
+          {
+            label: isMuted ? text.menu.unmute : text.menu.mute,
+            help: isMuted ? undefined : text.menu.muteHelp,
+            icon: isMuted ? <Bell size={15} /> : <BellOff size={15} />,
+            act: () => toggleMuted(conversation.conversationId),
           },
           {
             label: text.menu.copyPath,

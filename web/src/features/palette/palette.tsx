@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "react";
 import { type Place, places } from "@/model/fleet";
 import { type Hit, searchHistory } from "@/store/acts";
 import { useApp } from "@/store/app";
+import { reveal } from "@/store/reveal";
 import { useText } from "@/store/text";
 import { Dialog } from "@/ui/dialog";
 import { rank } from "./rank";
@@ -59,7 +60,10 @@ export function Palette({ commands, open, close }: PaletteProps) {
         label: hit.snippet,
         help: all.find((place) => place.conversation.conversationId === hit.conversationId)?.conversation.name,
         group: text.palette.history,
-        act: () => open(hit.conversationId),
+        act: () => {
+          open(hit.conversationId);
+          reveal(hit.conversationId, hit.seq);
+        },
       })),
     ];
   }, [all, commands, hits, query, open, text]);

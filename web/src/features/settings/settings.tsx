@@ -1,6 +1,7 @@
 /** Choices of the person, devices, use and the way out. */
-import { Keyboard } from "lucide-react";
+import { Keyboard, ShieldCheck } from "lucide-react";
 import { useState } from "react";
+import { Link } from "wouter";
 import type { OnBusy } from "@/gen";
 import { LANGUAGES, type Language } from "@/i18n";
 import { forgetDevice } from "@/store/app";
@@ -9,6 +10,7 @@ import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { BugReport } from "./bug-report";
 import { Devices } from "./devices";
+import { Notifications } from "./notifications";
 import { Section } from "./section";
 import { Usage } from "./usage";
 
@@ -67,6 +69,16 @@ export function SettingsScreen({ openHelp }: { openHelp: () => void }) {
           <Button onClick={openHelp} className="self-start">
             <Keyboard size={16} /> {text.settings.shortcuts}
           </Button>
+        </Section>
+        <Notifications />
+        <Section title={text.rules.title}>
+          <p className="text-[13.5px] text-muted">{text.rules.help}</p>
+          <Link
+            href="/rules"
+            className="flex min-h-11 items-center gap-2 self-start rounded-md border border-line-strong px-4 text-[14px] hover:bg-hover lg:min-h-9"
+          >
+            <ShieldCheck size={16} /> {text.rules.open}
+          </Link>
         </Section>
         <Devices />
         <Usage />

@@ -11,6 +11,8 @@ const NEAR_PX = 64;
 export interface Follow {
   isAtEnd: boolean;
   toEnd(): void;
+  /** What is wanted is somewhere else. */
+  leaveEnd(): void;
 }
 
 export function useFollow(
@@ -27,6 +29,11 @@ export function useFollow(
     const element = scroller.current;
     if (element) element.scrollTop = element.scrollHeight;
   }, [scroller]);
+
+  const leaveEnd = useCallback(() => {
+    follows.current = false;
+    setAtEnd(false);
+  }, []);
 
   // Another conversation begins at its end.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key is the reason to run.
@@ -58,7 +65,7 @@ export function useFollow(
     };
   }, [scroller, content]);
 
-  return { isAtEnd, toEnd };
+  return { isAtEnd, toEnd, leaveEnd };
 }
 
 function isSelecting(element: HTMLElement): boolean {

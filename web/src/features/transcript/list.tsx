@@ -1,7 +1,7 @@
 /** The conversation as a virtual list: only what is near the screen exists, and older pages come as one scrolls up. */
 import { ArrowDown } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { Virtualizer } from "virtua";
+import { Virtualizer, type VirtualizerHandle } from "virtua";
 import type { Place } from "@/model/fleet";
 import { EMPTY, type Transcript } from "@/model/transcript";
 import { loadOlder } from "@/store/acts";
@@ -9,6 +9,7 @@ import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Skeleton } from "@/ui/states";
 import { useFollow } from "./follow";
+import { useReveal } from "./reveal";
 import { Row } from "./row";
 import { type Row as RowData, rowsOf } from "./rows";
 import { Away, Blank, LoadFailed } from "./standing";
@@ -40,7 +41,9 @@ function List({ place, transcript, rows, isEmpty }: ListProps) {
   const id = place.conversation.conversationId;
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
-  const { isAtEnd, toEnd } = useFollow(scroller, content, id);
+  const list = useRef<VirtualizerHandle>(null);
+  const { isAtEnd, toEnd, leaveEnd } = useFollow(scroller, content, id);
+  const marked = useReveal({ place, transcript, rows, list, leaveEnd });
   const [isLoading, setLoading] = useState(false);
 
   const mine = rows.filter((row) => row.type === "outgoing").length;
@@ -76,8 +79,12 @@ function List({ place, transcript, rows, isEmpty }: ListProps) {
           )}
           {isEmpty && transcript.load === "ready" && <Blank place={place} />}
           {!isEmpty && (
-            <Virtualizer data={rows} scrollRef={scroller} shift={isLoading}>
-              {(row) => <Row key={row.key} row={row} place={place} isLoadingOlder={isLoading} />}
+            <Virtualizer ref={list} data={rows} scrollRef={scroller} shift={isLoading}>
+              {(row) => (
+                <div key={row.key} className={row.key === marked ? "bg-accent-soft" : undefined}>
+                  <Row row={row} place={place} isLoadingOlder={isLoading} />
+                </div>
+              )}
             </Virtualizer>
           )}
         </div>

@@ -25,6 +25,15 @@ export function rowsOf(transcript: Transcript, outbox: Outbox, conversationId: s
   return rows;
 }
 
+/** The row that has an event, or the nearest one before it: what a sub-agent did is below its call. */
+export function rowAt(rows: readonly Row[], seq: number): number {
+  let found = 0;
+  rows.forEach((row, index) => {
+    if (row.type === "entry" && row.entry.seq !== undefined && row.entry.seq <= seq) found = index;
+  });
+  return found;
+}
+
 /** Sums over the turns that were read. */
 export function totals(entries: readonly Entry[]): { costUsd: number; durationMs: number; turns: number } {
   const results = entries.filter((entry): entry is ResultEntry => entry.kind === "result");
