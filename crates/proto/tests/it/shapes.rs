@@ -84,7 +84,7 @@ fn unknown_fields_are_ignored_and_required_ones_required() {
     );
     let error =
         app_says(r#"{"type":"workspace_delete","payload":{"workspaceId":"../x"}}"#).unwrap_err();
-    assert!(error.contains("WorkspaceId"), "{error}");
+    assert!(error.contains("workspace id"), "{error}");
 }
 
 #[test]
