@@ -144,7 +144,7 @@ fn show(tails: &mut [Tail], args: &LogsArgs) -> io::Result<()> {
         .enable_time()
         .build()?;
     loop {
-        runtime.block_on(tokio::time::sleep(LOOK_EVERY));
+        runtime.block_on(async { tokio::time::sleep(LOOK_EVERY).await });
         for tail in tails.iter_mut() {
             for line in tail.read()? {
                 print(&mut out, tail.name, &line, args)?;

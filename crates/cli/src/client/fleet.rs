@@ -1,8 +1,8 @@
 //! All machines with their workspaces and conversations, and how a person names one of them.
 //!
 //! A conversation or workspace is meant by its id, its name, or the beginning of either; `workspace/conversation` tells
-//! conversations of the same name apart. A name counts before a beginning, so that what is written out is never
-//! ambiguous because of what is merely longer.
+//! conversations of the same name apart, and the name of a workspace is enough for its only conversation. A name counts
+//! before a beginning, so that what is written out is never ambiguous because of what is merely longer.
 
 use estelle_proto::workspaces::{WorkspaceList, WorkspaceListResult};
 use estelle_proto::{Conversation, ConversationId, DeviceId, PathText, Workspace, WorkspaceId};
@@ -121,9 +121,13 @@ impl Fleet {
             .conversations()
             .map(|(machine, workspace, conversation)| {
                 let title = format!("{}/{}", workspace.name, conversation.name);
+                let mut names = vec![title.clone(), conversation.name.to_string()];
+                if let [_] = workspace.conversations.as_slice() {
+                    names.push(workspace.name.to_string());
+                }
                 Candidate {
                     id: conversation.conversation_id.to_string(),
-                    names: vec![title.clone(), conversation.name.to_string()],
+                    names,
                     value: Spot {
                         pylon: machine.id,
                         workspace: workspace.workspace_id.clone(),

@@ -17,7 +17,7 @@ use super::screen::Screen;
 use super::session::Session;
 use super::talk::carry_out;
 use crate::chat::piece::{Piece, Tone};
-use crate::host::attach::answer::Understood;
+use crate::host::attach::answer::{Matter, Understood};
 
 /// What is done about a decision that waits.
 pub(super) enum WhenAsked {
@@ -167,12 +167,12 @@ impl Turn {
         };
         let call = open.call.clone();
         if self.asked.as_ref() != Some(&call) {
-            let id = &self.session.spot.conversation;
             match self.when_asked {
                 WhenAsked::Ask(_) => self.screen.show(&open.show())?,
                 WhenAsked::Wait | WhenAsked::Leave => {
+                    let waits = waits(&self.session.spot.conversation, &open.matter);
                     self.screen.show(&open.describe())?;
-                    self.screen.remark(&waits(id))?;
+                    self.screen.remark(&waits)?;
                 }
             }
         }
@@ -220,10 +220,13 @@ fn code(ending: Ending) -> ExitCode {
     }
 }
 
-fn waits(id: &ConversationId) -> String {
-    format!(
-        "It waits for an answer: estelle approve {id}, estelle deny {id} or estelle answer {id}"
-    )
+fn waits(id: &ConversationId, matter: &Matter) -> String {
+    match matter {
+        Matter::Permission { .. } => {
+            format!("It waits for somebody: estelle approve {id}, or estelle deny {id}")
+        }
+        Matter::Questions { .. } => format!("It waits for somebody: estelle answer {id} ANSWER"),
+    }
 }
 
 fn farewell(id: &ConversationId) -> String {

@@ -36,8 +36,7 @@ pub(crate) struct HostArgs {
 #[derive(Debug, Subcommand)]
 enum HostCommand {
     Status(status::StatusArgs),
-    /// List the conversations of the host.
-    List,
+    List(status::ListArgs),
     Stop(stop::StopArgs),
     Attach(attach::AttachArgs),
 }
@@ -54,7 +53,7 @@ pub(crate) fn run(args: HostArgs) -> anyhow::Result<ExitCode> {
         match args.command {
             None => run::run(&data, args.config.load()?, args.run).await,
             Some(HostCommand::Status(args)) => status::status(&data, &args).await,
-            Some(HostCommand::List) => status::list(&data).await,
+            Some(HostCommand::List(args)) => status::list(&data, &args).await,
             Some(HostCommand::Stop(args)) => stop::stop(&data, args).await,
             Some(HostCommand::Attach(args)) => attach::attach(&data, args).await,
         }

@@ -24,6 +24,14 @@ pub(super) struct StatusArgs {
     json: bool,
 }
 
+/// List the conversations of the host.
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Print a line of JSON for each.
+    #[arg(long)]
+    json: bool,
+}
+
 /// Runs `status`.
 pub(super) async fn status(data: &Path, args: &StatusArgs) -> anyhow::Result<ExitCode> {
     let conversation = args.conversation.as_deref().map(ConversationId::parse);
@@ -50,9 +58,15 @@ pub(super) async fn status(data: &Path, args: &StatusArgs) -> anyhow::Result<Exi
 }
 
 /// Runs `list`.
-pub(super) async fn list(data: &Path) -> anyhow::Result<ExitCode> {
+pub(super) async fn list(data: &Path, args: &ListArgs) -> anyhow::Result<ExitCode> {
     let sessions = call(data).await?.status(None).await?;
     let mut out = anstream::stdout();
+    if args.json {
+        for session in &sessions {
+            writeln!(out, "{}", serde_json::to_string(session)?)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     if sessions.is_empty() {
         writeln!(out, "no conversations")?;
     }

@@ -73,7 +73,9 @@ pub(crate) fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
             }
             Some(DevicesCommand::Revoke { key }) => {
                 revoke(&mut call, key).await?;
-                if !args.json {
+                if args.json {
+                    anstream::println!("{}", json!({ "revoked": key }));
+                } else {
                     anstream::println!("It is out.");
                 }
             }

@@ -70,11 +70,13 @@ async fn logs_are_shown_and_followed() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
+    let lines = BufReader::new(following.stdout.take().unwrap()).lines();
+    let mut lines = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    // What was there is shown first; what comes now can only be seen by looking again.
+    assert!(lines.any(|line| line["line"].as_str().unwrap().contains("is ready")));
     let log = machine.path("data/host.log");
     let mut log = std::fs::File::options().append(true).open(log).unwrap();
     std::io::Write::write_all(&mut log, b"something new\n").unwrap();
-    let lines = BufReader::new(following.stdout.take().unwrap()).lines();
-    let mut lines = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     assert!(lines.any(|line| line["line"] == "something new" && line["log"] == "host"));
     following.kill().unwrap();
     following.wait().unwrap();

@@ -1,5 +1,6 @@
 //! The terminal as a client: the commands of a person, as processes, against `estelle up` with the simulator.
 
+mod asked;
 mod decisions;
 mod lasting;
 

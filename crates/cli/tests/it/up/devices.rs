@@ -47,7 +47,7 @@ async fn a_device_is_added_listed_and_taken_out() {
 async fn a_phone_comes_in_by_a_link_when_the_person_at_the_machine_says_so() {
     let machine = Machine::start(&Agent::Simulator).await;
     let mut pair = machine
-        .command(&["pair"])
+        .command(&["pair", "--json"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -56,7 +56,9 @@ async fn a_phone_comes_in_by_a_link_when_the_person_at_the_machine_says_so() {
     let link = loop {
         let mut line = String::new();
         assert_ne!(shown.read_line(&mut line).unwrap(), 0, "no link was shown");
-        if let Some((page, offer)) = line.trim().split_once("/#pair=") {
+        let told: Value = serde_json::from_str(&line).unwrap();
+        let address = told["link"].as_str().unwrap_or_default();
+        if let Some((page, offer)) = address.split_once("/#pair=") {
             assert_eq!(machine.greeting["address"], page);
             break offer.to_owned();
         }
