@@ -25,12 +25,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::error::Elapsed;
 
 use crate::conversation::{
-    Actor, Book, Command, Context, Ended, HostSettings, LOG, OpenBookError, Trouble,
-    await_first_message, disk_trouble, now, private_folder, subscribe, unknown,
+    Actor, Book, Command, Context, Ended, HostSettings, Trouble, await_first_message, disk_trouble,
+    private_folder, subscribe, unknown,
 };
 use crate::data::DataFolder;
 use crate::ipc::{Desk, Done, Refusal};
 use crate::mailbox::{Enlisted, Letter, Mailbox};
+use crate::opening::open_all;
 use crate::run::{RunWatch, read_record, write_record};
 use crate::strays::{self, LivingRun};
 use crate::trust::TrustStore;
@@ -117,17 +118,8 @@ impl Host {
         let living = strays::living(&folder);
         let mut unreadable = HashMap::new();
         let mut books = HashMap::new();
-        for entry in std::fs::read_dir(folder)? {
-            let entry = entry?;
-            let name = entry.file_name();
-            let Some(Ok(id)) = name.to_str().map(ConversationId::parse) else {
-                continue;
-            };
-            if !entry.path().join(LOG).exists() {
-                // A creation that did not finish; nobody was promised anything.
-                continue;
-            }
-            match open_book(&entry.path()) {
+        for (id, book) in open_all(&folder)? {
+            match book {
                 Ok(book) => {
                     books.insert(id, book);
                 }
@@ -531,14 +523,6 @@ fn ready(outcome: Result<Done, Refusal>) -> BoxFuture<'static, Result<Done, Refu
 fn gone() -> ApiError {
     let message = "the conversation was deleted or the host goes down".to_owned();
     ApiError::new(ErrorCode::UnknownConversation, message, Retry::Later)
-}
-
-fn open_book(folder: &Path) -> Result<Book, OpenBookError> {
-    let opened = Book::open(folder, now())?;
-    if let Some(damage) = &opened.damage {
-        tracing::warn!(folder = %folder.display(), ?damage, "a log was damaged");
-    }
-    Ok(opened.book)
 }
 
 fn load_default_mode(data: &Path) -> PermissionMode {

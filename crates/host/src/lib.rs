@@ -18,6 +18,7 @@ pub mod ipc;
 pub mod launch;
 pub mod log;
 pub mod mailbox;
+mod opening;
 pub mod rules;
 pub mod run;
 mod strays;
