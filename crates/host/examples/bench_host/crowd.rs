@@ -49,7 +49,7 @@ pub(crate) fn logs(programs: &Programs, count: usize, seconds: u64) -> Outcome<V
     stage.pause(Duration::from_secs(1));
     let mut rest = stage.at_rest(seconds);
     rest["start_us"] = json!(micros(start));
-    rest["conversations"] = json!(statuses(&stage)?);
+    rest["conversations"] = json!(stage.conversations()?);
     Ok(rest)
 }
 
@@ -95,11 +95,6 @@ fn multiply(payloads: &[String], id: &ConversationId, path: &Path) -> Outcome<()
         log.append(payload.as_bytes(), Sync::Later)?;
     }
     Ok(())
-}
-
-fn statuses(stage: &Stage) -> Outcome<usize> {
-    let mut client = stage.connect()?;
-    Ok(stage.runtime.block_on(client.status(None))?.len())
 }
 
 fn micros(duration: Duration) -> u64 {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::Outcome;
 use crate::meter;
-use crate::stage::{Programs, Stage};
+use crate::stage::{Programs, Stage, conversation};
 
 /// About what a line of the log has.
 const PAYLOAD: usize = 400;
@@ -63,10 +63,10 @@ fn rate(count: usize, mut append: impl FnMut() -> Outcome<()>) -> Outcome<f64> {
     Ok(count / begin.elapsed().as_secs_f64())
 }
 
-fn begin(folder: &Path) -> Outcome<Book> {
+fn begin(folder: &Path, id: ConversationId) -> Outcome<Book> {
     std::fs::create_dir_all(folder)?;
     let beginning = Beginning {
-        id: ConversationId::parse("bench")?,
+        id,
         epoch: Epoch(1),
         generation: Generation(1),
         settings: Change::default(),
@@ -94,7 +94,7 @@ fn add(book: &mut Book, nth: u64) -> Outcome<()> {
 }
 
 fn booked(stage: &Stage, records: usize) -> Outcome<f64> {
-    let mut book = begin(&stage.file("book"))?;
+    let mut book = begin(&stage.file("book"), conversation(0)?)?;
     let mut nth = 0;
     rate(records, || {
         nth += 1;
@@ -102,15 +102,33 @@ fn booked(stage: &Stage, records: usize) -> Outcome<f64> {
     })
 }
 
+fn fill(folder: &Path, id: ConversationId, events: u64) -> Outcome<()> {
+    let mut book = begin(folder, id)?;
+    (0..events).try_for_each(|nth| add(&mut book, nth))
+}
+
+/// A host that is started over so many conversations of so many events.
+pub(crate) fn start(programs: &Programs, count: usize, events: u64) -> Outcome<Value> {
+    let mut stage = Stage::new(programs)?;
+    for nth in 0..count {
+        let id = conversation(nth)?;
+        let folder = stage.data().join("conversations").join(id.as_str());
+        fill(&folder, id, events)?;
+    }
+    let started = stage.start()?;
+    let found = stage.conversations()?;
+    if found != count {
+        return Err(format!("{found} of {count} conversations were opened").into());
+    }
+    let rest = stage.at_rest(1);
+    Ok(json!({"start_us": started.as_micros(), "rss_kb": rest["rss_kb"]}))
+}
+
 /// Opening a conversation of so many events, beside reading its file.
 pub(crate) fn open(programs: &Programs, events: u64) -> Outcome<Value> {
     let stage = Stage::new(programs)?;
     let folder = stage.file("long");
-    let mut book = begin(&folder)?;
-    for nth in 0..events {
-        add(&mut book, nth)?;
-    }
-    drop(book);
+    fill(&folder, conversation(0)?, events)?;
     let own = std::process::id();
     let path = folder.join("log.jsonl");
     let begin = Instant::now();

@@ -57,6 +57,7 @@ fn measure(programs: &Programs, what: &str, rest: &[&str]) -> Outcome<Value> {
         }
         ("unread", [streams, deltas]) => crowd::unread(programs, streams.parse()?, deltas.parse()?),
         ("append", [records, synced]) => disk::append(programs, records.parse()?, synced.parse()?),
+        ("start", [count, events]) => disk::start(programs, count.parse()?, events.parse()?),
         ("open", [events]) => disk::open(programs, events.parse()?),
         _ => Err(format!("there is nothing to measure by the name {what:?} with {rest:?}").into()),
     }

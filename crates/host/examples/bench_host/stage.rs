@@ -104,6 +104,12 @@ impl Stage {
         Ok(self.runtime.block_on(Client::connect(&socket))?)
     }
 
+    /// How many conversations the host knows.
+    pub(crate) fn conversations(&self) -> Outcome<usize> {
+        let mut client = self.connect()?;
+        Ok(self.runtime.block_on(client.status(None))?.len())
+    }
+
     /// A message for a conversation.
     pub(crate) fn message(&self, id: &ConversationId, text: &str) -> Outcome<SendMessage> {
         let folder = self.place.join("work");

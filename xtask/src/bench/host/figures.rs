@@ -36,6 +36,10 @@ pub(crate) struct Plan {
     pub(crate) records: usize,
     pub(crate) synced: usize,
     pub(crate) events: usize,
+    /// In a log that is longer than most will ever be.
+    pub(crate) long: usize,
+    /// In each of many conversations.
+    pub(crate) past: usize,
 }
 
 /// The runs of each reader.
@@ -54,6 +58,9 @@ pub(crate) struct Figures {
     pub(crate) unread: Vec<Value>,
     pub(crate) append: Vec<Value>,
     pub(crate) open: Vec<Value>,
+    pub(crate) open_long: Vec<Value>,
+    /// A host over conversations with a long past.
+    pub(crate) start: Vec<Value>,
 }
 
 /// One figure of some runs; nothing if a run did not have it.
@@ -134,6 +141,8 @@ impl Plan {
             records: 100_000,
             synced: 500,
             events: 100_000,
+            long: 1_000_000,
+            past: 5000,
         };
         match effort {
             Effort::Full => full,
@@ -145,6 +154,8 @@ impl Plan {
                 seconds: 2,
                 streams: 5,
                 flood: 5000,
+                long: 200_000,
+                past: 1000,
                 ..full
             },
         }
@@ -180,12 +191,12 @@ impl Plan {
             (0..self.rounds).map(run).collect()
         });
         let what = format!(
-            "{} records, {} synced, opening a long log",
-            self.records, self.synced
+            "{} records, {} synced, opening {} and {} events, {} logs of {}",
+            self.records, self.synced, self.events, self.long, self.many, self.past
         );
         let disk = progress.step("disk", &what, |_| self.disk(meter));
         let (same_core, two_cores) = latencies?;
-        let (append, open) = disk?;
+        let [append, open, open_long, start] = disk?;
         Some(Figures {
             plan: self,
             same_core,
@@ -195,6 +206,8 @@ impl Plan {
             unread: unread?,
             append,
             open,
+            open_long,
+            start,
         })
     }
 
@@ -206,12 +219,20 @@ impl Plan {
         Ok(vec![run(self.some, 0)?, run(self.many, self.streams)?])
     }
 
-    fn disk(self, meter: &Meter) -> anyhow::Result<(Vec<Value>, Vec<Value>)> {
-        let (mut append, mut open) = (Vec::new(), Vec::new());
+    /// Appending, opening a log, opening a long one, starting over many.
+    fn disk(self, meter: &Meter) -> anyhow::Result<[Vec<Value>; 4]> {
+        let mut all = <[Vec<Value>; 4]>::default();
         for _ in 0..self.rounds {
-            append.push(meter.run(&meter.disk, "append", &[self.records, self.synced])?);
-            open.push(meter.run(&meter.disk, "open", &[self.events])?);
+            let calls: [(&str, &[usize]); 4] = [
+                ("append", &[self.records, self.synced]),
+                ("open", &[self.events]),
+                ("open", &[self.long]),
+                ("start", &[self.many, self.past]),
+            ];
+            for ((what, args), runs) in calls.into_iter().zip(&mut all) {
+                runs.push(meter.run(&meter.disk, what, args)?);
+            }
         }
-        Ok((append, open))
+        Ok(all)
     }
 }
