@@ -29,6 +29,13 @@ pub(crate) fn ours() -> anyhow::Result<String> {
     Ok(format!("{}{}", hardware(), compiler()?))
 }
 
+/// How many programs wanted to run in the last minute, for the document: others slow everything down.
+pub(crate) fn load() -> String {
+    let average = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let minute = average.split(' ').next().unwrap_or("unknown");
+    format!("- Load of the machine before anything was measured: {minute}\n")
+}
+
 fn version(program: &mut Command) -> anyhow::Result<String> {
     Ok(command::probe(program)?.trim().to_owned())
 }

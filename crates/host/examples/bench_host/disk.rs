@@ -116,12 +116,15 @@ pub(crate) fn start(programs: &Programs, count: usize, events: u64) -> Outcome<V
         fill(&folder, id, events)?;
     }
     let started = stage.start()?;
+    let cpu = meter::cpu_seconds(stage.pid());
     let found = stage.conversations()?;
     if found != count {
         return Err(format!("{found} of {count} conversations were opened").into());
     }
     let rest = stage.at_rest(1);
-    Ok(json!({"start_us": started.as_micros(), "rss_kb": rest["rss_kb"]}))
+    Ok(json!({
+        "start_us": started.as_micros(), "cpu_seconds": cpu, "rss_kb": rest["rss_kb"],
+    }))
 }
 
 /// Opening a conversation of so many events, beside reading its file.
@@ -135,15 +138,16 @@ pub(crate) fn open(programs: &Programs, events: u64) -> Outcome<Value> {
     let bytes = std::io::copy(&mut File::open(&path)?, &mut std::io::sink())?;
     let read = begin.elapsed();
     let before = meter::resident_kb(own);
-    let begin = Instant::now();
+    let (begin, cpu) = (Instant::now(), meter::activity(own).cpu_ns);
     let opened = Book::open(&folder, Timestamp(0))?;
-    let open = begin.elapsed();
+    let (open, cpu) = (begin.elapsed(), meter::activity(own).cpu_ns - cpu);
     let head = opened.book.conversation().seq().0;
     if head < events {
         return Err(format!("{head} of {events} events were found").into());
     }
     Ok(json!({
         "events": head, "bytes": bytes, "read_us": read.as_micros(), "open_us": open.as_micros(),
+        "open_cpu_us": cpu / 1000,
         "kept_kb": meter::resident_kb(own).saturating_sub(before),
     }))
 }

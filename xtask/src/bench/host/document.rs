@@ -12,6 +12,8 @@ const INTRODUCTION: &str = "\
 
 Made by `cargo xtask bench host`; do not edit. Absolute figures depend on the machine and on what else it does; what
 stands beside ours comes from the same run. A figure is a median with [least-most] where it was taken several times.
+Where the load was higher than the number of cores, every time and rate below is mostly waiting for other programs, the
+bare readers' as well; processor time and memory still count.
 ";
 
 const METHOD: &str = "
@@ -214,25 +216,27 @@ fn log(text: &mut String, figures: &Figures) {
         let _ = writeln!(text, "| {name} | {plain} | {} |", cell(synced));
     }
     text.push_str(
-        "\n| a log of | MB | opened in ms | reading the file alone | kept in memory, MB |\n|---|---|---|---|---|\n",
+        "\n| a log of | MB | opened in ms | CPU ms | reading the file alone | kept in memory, MB |\n|---|---|---|---|---|---|\n",
     );
     for runs in [&figures.open, &figures.open_long] {
         let _ = writeln!(
             text,
-            "| {} events | {} | {} | {} | {} |",
+            "| {} events | {} | {} | {} | {} | {} |",
             median(runs, at("/events")),
             short(median(runs, scaled("/bytes", 1e-6))),
             cell(measured(runs, scaled("/open_us", MILLISECONDS))),
+            cell(measured(runs, scaled("/open_cpu_us", MILLISECONDS))),
             cell(measured(runs, scaled("/read_us", MILLISECONDS))),
             cell(measured(runs, scaled("/kept_kb", MEGABYTES))),
         );
     }
     let _ = writeln!(
         text,
-        "\nA host over {} conversations of {} events each is ready in {} ms and has {} MB (RSS).\n",
+        "\nA host over {} conversations of {} events each is ready in {} ms (CPU: {} ms) and has {} MB (RSS).\n",
         figures.plan.many,
         figures.plan.past,
         cell(measured(&figures.start, scaled("/start_us", MILLISECONDS))),
+        cell(measured(&figures.start, scaled("/cpu_seconds", 1e3))),
         cell(measured(&figures.start, scaled("/rss_kb", MEGABYTES))),
     );
 }

@@ -42,13 +42,15 @@ pub(crate) fn run(effort: Effort) -> anyhow::Result<()> {
     if built.is_none() {
         return progress.finish();
     }
+    let load = machine::load();
     let Some(figures) = plan.carry_out(&Meter::new()?, &mut progress) else {
         return progress.finish();
     };
     let tables = document::tables(&figures);
     println!("\n{tables}");
     if effort == Effort::Full {
-        page::write(&document::whole(&machine::ours()?, &tables))?;
+        let machine = format!("{}{load}", machine::ours()?);
+        page::write(&document::whole(&machine, &tables))?;
     }
     progress.finish()
 }
