@@ -14,7 +14,7 @@ use crate::setup::{Cache, Plan, Tool};
 use crate::workspace;
 
 const BUILD_LIMIT: Duration = Duration::from_mins(30);
-const PLAY_LIMIT: Duration = Duration::from_mins(60);
+const PLAY_LIMIT: Duration = Duration::from_hours(1);
 
 /// Sets up, builds, plays, writes.
 pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
