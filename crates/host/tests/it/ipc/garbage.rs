@@ -94,7 +94,7 @@ async fn a_line_that_is_too_long_is_skipped_to_its_end() {
     );
     assert_eq!(
         answers(&mut guest, line.as_bytes()).await,
-        ["error invalid_message"]
+        ["error too_large"]
     );
     assert_eq!(stage.desk.taken(), []);
 }
