@@ -7,7 +7,7 @@ use super::live::Live;
 use super::running::{Phase, Spawning};
 use crate::launch::run_marker;
 use crate::log::Sync;
-use crate::run::{RunFolder, Tombstoned, clean_up, tombstone};
+use crate::run::{RunFolder, RunRecord, Tombstoned, clean_up, tombstone};
 
 impl Actor {
     /// Takes up whatever was left by the host before.
@@ -20,14 +20,12 @@ impl Actor {
         let folder = RunFolder::open(self.runs().join(run.generation.0.to_string()));
         // A run that lives has its session, whoever else would like it.
         let _ = self.claim();
-        let was_started = run.process.is_some();
-        let record = folder.load_run()?;
+        let noted = run.process.map(noted);
+        // The log knows the process as well, should its record be gone.
+        let record = folder.load_run()?.or(noted);
         self.stopping.go_on(self.book.conversation());
         match record {
             Some(_) if self.is_cut_off(&folder).await => self.end(RunExit::Unknown).await?,
-            None if was_started && self.is_cut_off(&folder).await => {
-                self.end(RunExit::Unknown).await?;
-            }
             Some(record) => {
                 let started = self
                     .book
@@ -101,5 +99,16 @@ impl Actor {
         }
         let wish = self.wish(run.generation);
         self.greet(crate::launch::greeting(&wish)).await
+    }
+}
+
+/// A process as the log knows it.
+fn noted((pid, start_ticks): (u32, u64)) -> RunRecord {
+    RunRecord {
+        pid,
+        start_ticks,
+        shim_pid: 0,
+        argv: Vec::new(),
+        cli_version: String::new(),
     }
 }

@@ -211,3 +211,25 @@ async fn a_run_goes_on_when_the_end_of_its_log_was_lost() {
     assert_eq!(status(&host, &id).await.evidence.unwrap().pid, Some(pid));
     listener.assert_dense();
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_record_is_gone_goes_on() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let pid = left_behind(&stage);
+    std::fs::remove_file(stage.path("data/conversations/conv-1/runs/1/run.json")).unwrap();
+    let host = stage.reopen().await;
+    let id = conversation("conv-1");
+    let mut listener = Listener::new(&host, &id).await;
+    let sent = message(&stage, &id, &Script::new().say("second").prompt());
+    submit(&host, sent).await.unwrap();
+    while listener.texts().len() < 2 {
+        listener.message().await;
+    }
+    assert_eq!(status(&host, &id).await.evidence.unwrap().pid, Some(pid));
+    let stop = StopSession {
+        end_process: Some(true),
+        ..StopSession::new(id)
+    };
+    submit(&host, stop).await.unwrap();
+    assert!(ended(pid, Duration::from_secs(5)).await);
+}
