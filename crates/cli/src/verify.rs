@@ -104,3 +104,16 @@ fn one(checked: &Checked) -> String {
     let lines = findings.map(|one| format!("  {} ({}): {}\n", one.kind, one.count, one.what));
     std::iter::once(proven).chain(lines).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_counted_as_one() {
+        assert_eq!(counted(1, "run"), "1 run");
+        assert_eq!(counted(0, "run"), "0 runs");
+        assert_eq!(counted(2, "byte"), "2 bytes");
+        assert!(to_text(&Report::default()).starts_with("0 conversations: nothing is wrong"));
+    }
+}

@@ -213,3 +213,32 @@ fn a_thought_that_is_kept_secret_is_not_told() {
     let told = events(&mut Translator::new(Generation(1)), &message);
     assert!(told.is_empty(), "{told:?}");
 }
+
+/// The error that a failed turn is told with.
+fn failure(errors: &str, terminal: &str) -> String {
+    let line = format!(
+        r#"{{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"{terminal}","errors":{errors}}}"#
+    );
+    let mut translator = Translator::new(Generation(3));
+    let message = Message::parse(Line::from(line));
+    let mut errors = events(&mut translator, &message)
+        .into_iter()
+        .filter_map(|event| {
+            let ClaudeEvent::Error(error) = event else {
+                return None;
+            };
+            Some(error.error)
+        });
+    errors.next().expect("an error")
+}
+
+#[test]
+fn what_the_cli_notes_for_itself_is_not_told_to_people() {
+    let note = "[ede_diagnostic] result_type=user stop_reason=null";
+    let both = failure(&format!(r#"["{note}","No space left"]"#), "completed");
+    assert_eq!(both, "No space left");
+    let aborted = failure(&format!(r#"["{note}"]"#), "aborted_tools");
+    assert_eq!(aborted, "the turn was broken off");
+    let alone = failure(&format!(r#"["{note}"]"#), "completed");
+    assert!(alone.contains("without a reason"), "{alone}");
+}

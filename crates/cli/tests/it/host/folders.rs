@@ -391,3 +391,20 @@ async fn a_program_that_is_on_trial_is_said_to_be() {
     listener.result().await;
     assert_eq!(listener.texts(), ["at last"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shutdown_counts_the_runs_that_it_ends() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    for name in ["conv-1", "conv-2"] {
+        let id = conversation(name);
+        let sent = message(&stage, &id, &Script::new().say("hello").prompt());
+        submit(&host, sent).await.unwrap();
+        let mut listener = Listener::new(&host, &id).await;
+        listener.result().await;
+        listener.idle().await;
+    }
+    end(&host, &conversation("conv-1")).await;
+    assert_eq!(host.stop_runs("the test is over").await, 1);
+    assert_eq!(host.stop_runs("once more").await, 0);
+}
