@@ -153,7 +153,7 @@ fn a_named_program_that_is_not_there_is_an_error() {
     let text = stderr(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(
-        text.contains("there is no file \"nowhere/claude\", which --claude names"),
+        text.contains("there is no file \"nowhere/claude\", which --claude"),
         "{text}"
     );
 }
