@@ -401,6 +401,7 @@ impl Host {
 
     /// Ends every run as an orderly shutdown does, telling everybody. Returns how many there were.
     pub async fn stop_runs(&self, reason: &str) -> usize {
+        self.context.go_down();
         let grace = self.context.settings.grace;
         let notice = ServerShutdown::new(reason.to_owned(), grace.as_secs());
         let notice = Letter::message(&HostToPylon::ServerShutdown(notice));

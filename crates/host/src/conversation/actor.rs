@@ -314,7 +314,9 @@ impl Actor {
                 return Ok(());
             };
             match due {
-                Due::Start if matches!(self.phase, Phase::Quiet) => {
+                Due::Start
+                    if matches!(self.phase, Phase::Quiet) && !self.context.is_going_down() =>
+                {
                     self.prepare();
                     return Ok(());
                 }

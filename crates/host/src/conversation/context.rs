@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -66,6 +67,7 @@ pub(crate) struct Context {
     /// The session that each live conversation writes to: the CLI itself would let two write to one.
     claims: Mutex<HashMap<ClaudeSessionId, ConversationId>>,
     default_mode: Mutex<PermissionMode>,
+    going_down: AtomicBool,
     /// Conversations whose task failed.
     failed: Mutex<HashSet<ConversationId>>,
 }
@@ -89,6 +91,7 @@ impl Context {
             tracker: TaskTracker::new(),
             trust: Mutex::new(trust),
             default_mode: Mutex::new(default_mode),
+            going_down: AtomicBool::new(false),
             failed: Mutex::default(),
         }
     }
@@ -154,6 +157,16 @@ impl Context {
     pub(crate) fn trust(&self) -> MutexGuard<'_, TrustStore> {
         // The store changes its memory only after the disk.
         self.trust.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// From now on no run is started: all of them are being ended.
+    pub(crate) fn go_down(&self) {
+        self.going_down.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether the host goes down and takes its runs along.
+    pub(crate) fn is_going_down(&self) -> bool {
+        self.going_down.load(Ordering::SeqCst)
     }
 
     pub(crate) fn default_mode(&self) -> PermissionMode {

@@ -115,6 +115,9 @@ impl Actor {
         if !self.has_room() {
             return Ok(Err(disk_trouble().into()));
         }
+        if self.context.is_going_down() {
+            return Ok(Err(going_down().into()));
+        }
         if let Err(refused) = check_session(&command.payload) {
             return Ok(Err(refused.into()));
         }
@@ -434,6 +437,12 @@ impl Actor {
         }
         self.adjust().await
     }
+}
+
+/// Nothing is begun while everything is being ended.
+fn going_down() -> ApiError {
+    let message = "the host goes down with its runs; send it again when the host is back";
+    ApiError::new(ErrorCode::HostUnavailable, message.to_owned(), Retry::Later)
 }
 
 /// Every session of the CLI has a UUID. It refuses anything else, at every start, without saying so in time.

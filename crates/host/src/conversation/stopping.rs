@@ -154,6 +154,10 @@ impl Actor {
 
     /// The host goes down and takes the run along.
     pub(super) async fn shut_down(&mut self, reply: oneshot::Sender<Ended>) -> Result<(), Broken> {
+        if matches!(self.phase, Phase::Preparing(_)) {
+            // What it was for waits in the log.
+            self.phase = Phase::Quiet;
+        }
         if self.book.conversation().run().is_none() {
             let _ = reply.send(Ended::Nothing);
             return Ok(());

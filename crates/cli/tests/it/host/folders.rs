@@ -4,7 +4,7 @@ use estelle_host::verify::{FindingKind, verify};
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{PermissionResponse, SendMessage, StopSession};
-use estelle_proto::{ConversationId, PathText};
+use estelle_proto::{ConversationId, ErrorCode, PathText};
 use estelle_sim::api::RealCli;
 use estelle_sim::script::Script;
 use serde_json::json;
@@ -407,4 +407,28 @@ async fn a_shutdown_counts_the_runs_that_it_ends() {
     end(&host, &conversation("conv-1")).await;
     assert_eq!(host.stop_runs("the test is over").await, 1);
     assert_eq!(host.stop_runs("once more").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shutdown_starts_nothing_and_what_waits_is_done_by_the_next_host() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let sent = message(&stage, &id, &Script::new().say("later").prompt());
+    submit(&host, sent).await.unwrap();
+    // The program is still on trial: there is no process yet.
+    host.stop_runs("the test is over").await;
+    let refused = submit(&host, message(&stage, &id, "no more")).await;
+    assert_eq!(refused.unwrap_err().error.code, ErrorCode::HostUnavailable);
+    assert!(
+        !stage
+            .path("data/conversations/conv-1/runs/1/run.json")
+            .exists()
+    );
+    drop(host);
+    let host = stage.reopen().await;
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    assert_eq!(listener.texts(), ["later"]);
 }
