@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
-use estelle_proto::{DeviceId, Name};
+use estelle_proto::{DeviceId, Name, OnBusy};
 use estelle_relay::RealmName;
 
 use super::given::{Given, because};
@@ -63,6 +63,8 @@ impl Default for Config {
                 idle_timeout_minutes: 30,
                 shutdown_grace_seconds: 5,
                 deny_first: false,
+                on_busy: OnBusy::Inject,
+                turn_limit_minutes: 0,
                 shutdown_stops_runs: false,
             },
         }
@@ -354,6 +356,30 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         show: |config| config.host.deny_first.into(),
+    },
+    Key {
+        name: "host.on_busy",
+        variables: &["ESTELLE_ON_BUSY"],
+        about: "What becomes of a message that comes while a turn runs: `inject`, `queue` or `interrupt`.",
+        take: |config, given| {
+            let word = OnBusy::from(given.one()?);
+            if let OnBusy::Unknown(_) = word {
+                return Err("one of `inject`, `queue` and `interrupt`".to_owned());
+            }
+            config.host.on_busy = word;
+            Ok(())
+        },
+        show: |config| config.host.on_busy.as_str().into(),
+    },
+    Key {
+        name: "host.turn_limit_minutes",
+        variables: &["ESTELLE_TURN_LIMIT_MINUTES"],
+        about: "Minutes without a word from the agent after which its turn is broken off; 0 means never.",
+        take: |config, given| {
+            config.host.turn_limit_minutes = given.number(0..=MOST_MINUTES)?;
+            Ok(())
+        },
+        show: |config| number(config.host.turn_limit_minutes),
     },
     Key {
         name: "host.shutdown_stops_runs",

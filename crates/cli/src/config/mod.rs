@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
-use estelle_proto::{DeviceId, Name};
+use estelle_proto::{DeviceId, Name, OnBusy};
 use estelle_relay::RealmName;
 
 pub(crate) use command::{ConfigCommandArgs, run};
@@ -80,6 +80,8 @@ pub(crate) struct HostSection {
     pub(crate) idle_timeout_minutes: u64,
     pub(crate) shutdown_grace_seconds: u64,
     pub(crate) deny_first: bool,
+    pub(crate) on_busy: OnBusy,
+    pub(crate) turn_limit_minutes: u64,
     pub(crate) shutdown_stops_runs: bool,
 }
 

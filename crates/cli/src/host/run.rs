@@ -16,7 +16,9 @@ use estelle_host::data::DataFolder;
 use estelle_host::ipc::{Listener, serve};
 use estelle_host::run::ShimCommand;
 use estelle_host::{Host, HostSettings};
+use estelle_proto::OnBusy;
 use estelle_state::idle::{IdleTimeout, LEAST_MINUTES};
+use estelle_state::policy::DenyPatterns;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, setsid};
 use tokio_util::sync::CancellationToken;
 
@@ -40,6 +42,12 @@ pub(super) struct RunArgs {
     /// What is dangerous is asked about even in modes that allow everything.
     #[arg(long)]
     deny_first: bool,
+    /// What becomes of a message that comes while a turn runs.
+    #[arg(long, value_name = "WORD", value_parser = ["inject", "queue", "interrupt"])]
+    on_busy: Option<String>,
+    /// Minutes without a word from the agent after which its turn is broken off; 0 means never.
+    #[arg(long, value_name = "MINUTES")]
+    turn_limit_minutes: Option<u64>,
     /// Ending the host ends its runs as well.
     #[arg(long)]
     shutdown_stops_runs: bool,
@@ -60,6 +68,13 @@ impl RunArgs {
                 .shutdown_grace_seconds
                 .unwrap_or(configured.shutdown_grace_seconds),
             deny_first: self.deny_first || configured.deny_first,
+            on_busy: self
+                .on_busy
+                .as_deref()
+                .map_or(configured.on_busy, OnBusy::from),
+            turn_limit_minutes: self
+                .turn_limit_minutes
+                .unwrap_or(configured.turn_limit_minutes),
             shutdown_stops_runs: self.shutdown_stops_runs || configured.shutdown_stops_runs,
         }
     }
@@ -138,8 +153,31 @@ fn settings(data: &Path, section: HostSection) -> anyhow::Result<HostSettings> {
         environment: std::env::vars_os().collect(),
         home: home(std::env::var_os("HOME")),
         deny_first: section.deny_first,
+        patterns: load_patterns(data)?,
+        on_busy: section.on_busy,
+        turn_limit: Some(Duration::from_mins(section.turn_limit_minutes))
+            .filter(|limit| !limit.is_zero()),
         idle: IdleTimeout::from_setting(Some(&idle)),
         grace: Duration::from_secs(section.shutdown_grace_seconds),
+    })
+}
+
+/// The lists of what must not be touched or run, where a person has set them. A file that cannot be read is an error: with
+/// the usual lists in its place something might run that was meant to be refused.
+fn load_patterns(data: &Path) -> anyhow::Result<DenyPatterns> {
+    let path = data.join("deny.json");
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Ok(DenyPatterns::default());
+        }
+        Err(error) => return Err(error).with_context(|| format!("read {}", path.display())),
+    };
+    serde_json::from_str(&text).with_context(|| {
+        format!(
+            "{} is not a list of what to deny; correct it, or remove it for the usual lists",
+            path.display()
+        )
     })
 }
 
@@ -158,5 +196,27 @@ fn raise_descriptors() {
     };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::warn!(%error, "the limit of open files stays as it is");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_a_person_replace_those_they_name_and_a_bad_file_is_an_error() {
+        let data = tempfile::tempdir().unwrap();
+        let usual = load_patterns(data.path()).unwrap();
+        assert_eq!(usual, DenyPatterns::default());
+        let file = data.path().join("deny.json");
+        std::fs::write(&file, r#"{"commands": ["terraform destroy:*"]}"#).unwrap();
+        let own = load_patterns(data.path()).unwrap();
+        assert_eq!(own.commands, ["terraform destroy:*"]);
+        assert_eq!(own.protected, usual.protected);
+        for bad in ["{", r#"{"comands": []}"#, "[1]"] {
+            std::fs::write(&file, bad).unwrap();
+            let error = load_patterns(data.path()).unwrap_err();
+            assert!(error.to_string().contains("deny.json"), "{error}");
+        }
     }
 }

@@ -69,6 +69,10 @@ impl HostKeeper {
             host.idle_timeout_minutes.to_string(),
             "--shutdown-grace-seconds".to_owned(),
             host.shutdown_grace_seconds.to_string(),
+            "--on-busy".to_owned(),
+            host.on_busy.as_str().to_owned(),
+            "--turn-limit-minutes".to_owned(),
+            host.turn_limit_minutes.to_string(),
         ];
         let switches = [
             (host.deny_first, "--deny-first"),

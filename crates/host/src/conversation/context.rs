@@ -8,8 +8,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use estelle_claude::options::{Cli, Search};
-use estelle_proto::{ApiError, ClaudeSessionId, ConversationId, PermissionMode};
+use estelle_proto::{ApiError, ClaudeSessionId, ConversationId, OnBusy, PermissionMode};
 use estelle_state::idle::IdleTimeout;
+use estelle_state::policy::DenyPatterns;
 use tokio_util::task::TaskTracker;
 
 use crate::canary::Canary;
@@ -35,6 +36,12 @@ pub struct HostSettings {
     pub home: Option<PathBuf>,
     /// Whether refusals come before modes.
     pub deny_first: bool,
+    /// What must not be touched or run.
+    pub patterns: DenyPatterns,
+    /// What becomes of a message that comes while a turn runs and does not say.
+    pub on_busy: OnBusy,
+    /// After how long without a word from the agent a turn is broken off; none means never.
+    pub turn_limit: Option<Duration>,
     /// After how long an idle process is stopped.
     pub idle: IdleTimeout,
     /// How long a process has to end after it was asked to.

@@ -86,7 +86,7 @@ impl Actor {
             deny_first: settings.deny_first,
             remembered: conversation.remembered().clone(),
             rules,
-            ..Policy::default()
+            patterns: settings.patterns.clone(),
         };
         let home = settings.home.as_ref().map(|path| path.to_string_lossy());
         let data = settings.data.to_string_lossy();

@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use estelle_claude::framing::Frame;
 use estelle_claude::line::Line;
@@ -20,6 +20,7 @@ use estelle_proto::{ConversationId, Generation, PermissionMode};
 use estelle_state::conversation::{Conversation, Durable, RunExit, Stretch};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::actor::now;
 use super::context::Context;
@@ -100,7 +101,7 @@ const DELAY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 /// A line that could not be written.
 #[derive(Debug)]
 struct Delay {
-    until: tokio::time::Instant,
+    until: Instant,
     /// How long it waits; twice as long the next time.
     pause: Duration,
     /// Its text, if nobody else knows it.
@@ -306,17 +307,17 @@ impl Live {
             Some(before) => (before.pause * 2).min(longest),
             None => first,
         };
-        let until = tokio::time::Instant::now() + pause;
+        let until = Instant::now() + pause;
         self.delayed.insert(key, Delay { until, pause, text });
     }
 
     fn is_delayed(&self, key: &LineKey) -> bool {
         let delay = self.delayed.get(key);
-        delay.is_some_and(|delay| delay.until > tokio::time::Instant::now())
+        delay.is_some_and(|delay| delay.until > Instant::now())
     }
 
     /// When a line is to be tried again.
-    pub(super) fn retry_at(&self) -> Option<tokio::time::Instant> {
+    pub(super) fn retry_at(&self) -> Option<Instant> {
         let waiting = self.delayed.iter();
         let waiting = waiting.filter(|(key, _)| !self.written.contains(key));
         waiting.map(|(_, delay)| delay.until).min()
@@ -324,7 +325,7 @@ impl Live {
 
     /// Lines that nobody else knows and whose time has come.
     pub(super) fn retry(&mut self) {
-        let now = tokio::time::Instant::now();
+        let now = Instant::now();
         let due = self.delayed.iter_mut().filter(|(_, one)| one.until <= now);
         let due = due.filter_map(|(key, one)| Some((key.clone(), one.text.take()?)));
         for (key, text) in due.collect::<Vec<_>>() {

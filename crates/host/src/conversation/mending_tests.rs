@@ -55,6 +55,9 @@ impl Place {
             environment: BTreeMap::new(),
             home: None,
             deny_first: false,
+            patterns: estelle_state::policy::DenyPatterns::default(),
+            on_busy: estelle_proto::OnBusy::Inject,
+            turn_limit: None,
             idle: IdleTimeout::default(),
             grace: Duration::from_secs(5),
         };

@@ -123,7 +123,11 @@ impl Actor {
         }
         self.look_after_log().await?;
         let payload = command.payload;
-        let message = message(self.book.conversation().id(), &payload);
+        let message = message(
+            self.book.conversation().id(),
+            &payload,
+            &self.context.settings.on_busy,
+        );
         // What was sent before changes nothing, neither do other words under its id.
         match self.book.conversation().known(&message) {
             Ok(Some(seq)) => return Ok(Ok(taken(seq))),
@@ -180,7 +184,8 @@ impl Actor {
         !self.disk_full || matches!(self.phase, Phase::Quiet)
     }
 
-    async fn stop(&mut self, command: StopSession, reply: Reply) -> Result<(), Broken> {
+    /// Breaks the turn off, with everything that waits in it.
+    pub(super) async fn break_off(&mut self) -> Result<(), Broken> {
         let mut failed = None;
         let deny = |request: &Request| {
             lines::deny(request, lines::STOPPED).unwrap_or_else(|error| {
@@ -196,6 +201,11 @@ impl Actor {
         if stopped.interrupt || !stopped.cancel.is_empty() {
             self.interrupt(stopped.cancel).await?;
         }
+        Ok(())
+    }
+
+    async fn stop(&mut self, command: StopSession, reply: Reply) -> Result<(), Broken> {
+        self.break_off().await?;
         if !command.end_process.unwrap_or_default() || self.book.conversation().run().is_none() {
             let _ = reply.send(Ok(Done::default()));
             return Ok(());
@@ -479,11 +489,11 @@ fn change(payload: &MessagePayload, has_session: bool) -> Change {
     }
 }
 
-fn message(conversation: &ConversationId, payload: &MessagePayload) -> Message {
+fn message(conversation: &ConversationId, payload: &MessagePayload, on_busy: &OnBusy) -> Message {
     Message {
         id: message_id(conversation, payload.client_message_id.as_ref()),
         content: payload.prompt.as_str().to_owned(),
-        on_busy: payload.on_busy.clone().unwrap_or(OnBusy::Inject),
+        on_busy: payload.on_busy.as_ref().unwrap_or(on_busy).clone(),
         client_message_id: payload.client_message_id.clone(),
         device_id: payload.device_id,
     }

@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use estelle_proto::events::ClaudeEvent;
+use estelle_proto::conversations::ConversationStatus;
+use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::runs::{IdleWarning, PauseReason};
 use estelle_state::conversation::{Control, Conversation, StopReason};
 use estelle_state::escalation::{Escalation, Push};
@@ -124,10 +125,17 @@ impl Actor {
     /// A minute has passed.
     pub(super) async fn tick(&mut self) -> Result<(), Broken> {
         self.look_after_log().await?;
-        let Phase::Live(_) = &self.phase else {
+        let Phase::Live(live) = &self.phase else {
             return Ok(());
         };
         let conversation = self.book.conversation();
+        if let Some(limit) = self.context.settings.turn_limit
+            && conversation.status() == ConversationStatus::Working
+            && !conversation.is_interrupted()
+            && live.last_output.elapsed() >= limit
+        {
+            return self.break_off_silent(limit).await;
+        }
         let occupation = conversation.occupation();
         let time = self.elapsed();
         match self.idle.look(time, occupation, self.context.settings.idle) {
@@ -150,6 +158,18 @@ impl Actor {
                 .await
             }
         }
+    }
+
+    /// Nothing was heard from a turn for too long.
+    async fn break_off_silent(&mut self, limit: Duration) -> Result<(), Broken> {
+        let minutes = limit.as_secs() / 60;
+        let what = format!(
+            "the agent said nothing for {minutes} min, so its turn is broken off; host.turn_limit_minutes sets that"
+        );
+        let event = ClaudeEvent::Error(ErrorEvent::new(what.clone()));
+        let entry = self.book.decide().repair(now(), what, vec![event]);
+        self.record(entry, Sync::Now).await?;
+        self.break_off().await
     }
 
     /// The host goes down and takes the run along.

@@ -4,7 +4,7 @@ use estelle_host::verify::{FindingKind, verify};
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{PermissionResponse, SendMessage, StopSession};
-use estelle_proto::{ConversationId, ErrorCode, PathText};
+use estelle_proto::{ConversationId, ErrorCode, OnBusy, PathText};
 use estelle_sim::api::RealCli;
 use estelle_sim::script::Script;
 use serde_json::json;
@@ -390,6 +390,65 @@ async fn a_program_that_is_on_trial_is_said_to_be() {
     let mut listener = Listener::new(&host, &id).await;
     listener.result().await;
     assert_eq!(listener.texts(), ["at last"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_person_denies_is_refused_and_messages_wait_by_choice() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    stage.patterns.commands.push("true:*".to_owned());
+    stage.on_busy = OnBusy::Queue;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let script = Script::new()
+        .tool("Bash", json!({"command": "true now"}))
+        .say("first");
+    submit(&host, message(&stage, &id, &script.prompt()))
+        .await
+        .unwrap();
+    let second = message(&stage, &id, &Script::new().say("second").prompt());
+    submit(&host, second).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    for _ in 0..2 {
+        listener.result().await;
+    }
+    listener.idle().await;
+    assert_eq!(listener.texts(), ["first", "second"]);
+    let refused = listener
+        .events
+        .iter()
+        .any(|event| matches!(&event.event, ClaudeEvent::ToolComplete(tool) if !tool.success));
+    assert!(refused, "nobody was asked, and it did not run");
+}
+
+#[tokio::test]
+async fn a_turn_that_is_silent_for_too_long_is_broken_off() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    stage.turn_limit = Some(std::time::Duration::from_mins(10));
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let script = Script::new().say("one two").gated_at("never", 1);
+    let prompt = script
+        .prompt()
+        .replacen("\"say\":", "\"chunks\":2,\"say\":", 1);
+    submit(&host, message(&stage, &id, &prompt)).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener
+        .until(|event| matches!(event, ClaudeEvent::Text(_)))
+        .await;
+    // From here on the clock runs ahead whenever everybody waits.
+    listener.patience = std::time::Duration::from_hours(2);
+    tokio::time::pause();
+    let event = listener
+        .until(|event| matches!(event, ClaudeEvent::Error(_)))
+        .await;
+    assert!(
+        matches!(&event, ClaudeEvent::Error(error) if error.error.contains("10 min")),
+        "{event:?}"
+    );
+    listener
+        .until(|event| matches!(event, ClaudeEvent::Aborted(_)))
+        .await;
+    tokio::time::resume();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -18,9 +18,10 @@ use estelle_proto::events::{ClaudeEvent, PermissionAsked};
 use estelle_proto::ipc::{
     HostEvent, HostToPylon, MessagePayload, PylonToHost, SendMessage, SessionStatus, Subscribe,
 };
-use estelle_proto::{ConversationId, PathText, Prompt, WorkspaceId};
+use estelle_proto::{ConversationId, OnBusy, PathText, Prompt, WorkspaceId};
 use estelle_sim::api::{Config, FakeApi, RealCli};
 use estelle_state::idle::IdleTimeout;
+use estelle_state::policy::DenyPatterns;
 use tempfile::TempDir;
 
 use crate::durable::stage::shim_command;
@@ -42,6 +43,9 @@ pub(crate) struct Stage {
     environment: BTreeMap<std::ffi::OsString, std::ffi::OsString>,
     pub(crate) grace: Duration,
     pub(crate) shim: ShimCommand,
+    pub(crate) patterns: DenyPatterns,
+    pub(crate) on_busy: OnBusy,
+    pub(crate) turn_limit: Option<Duration>,
     _api: Option<FakeApi>,
 }
 
@@ -81,6 +85,9 @@ impl Stage {
             place,
             program,
             grace: Duration::from_secs(5),
+            patterns: DenyPatterns::default(),
+            on_busy: OnBusy::Inject,
+            turn_limit: None,
             shim: shim_command(),
             _api: api,
         }
@@ -117,6 +124,9 @@ impl Stage {
             environment: self.environment.clone(),
             home: Some(self.path("home")),
             deny_first: false,
+            patterns: self.patterns.clone(),
+            on_busy: self.on_busy.clone(),
+            turn_limit: self.turn_limit,
             idle: IdleTimeout::default(),
             grace: self.grace,
         }
