@@ -142,7 +142,7 @@ async fn make(fork: Arc<Fork>, mut cut: Cut) -> Result<Book, ApiError> {
     let (cut, session) = loop {
         let again = Instant::now() < give_up;
         let copied = blocking(&fork, move |fork| match fork.copy_session(&cut) {
-            Err(ForkError::Session(saved::ForkError::NoSuchMessage(_))) if again => Ok((cut, None)),
+            Err(ForkError::Session(error)) if again && is_unsaved(&error) => Ok((cut, None)),
             copied => copied.map(|session| (cut, Some(session))),
         });
         match copied.await? {
@@ -152,6 +152,17 @@ async fn make(fork: Arc<Fork>, mut cut: Cut) -> Result<Book, ApiError> {
         tokio::time::sleep(LOOK_AGAIN).await;
     };
     blocking(&fork, move |fork| fork.write(cut, session)).await
+}
+
+/// Whether the agent may only not have saved it yet, be it the message or all of a young session.
+fn is_unsaved(error: &saved::ForkError) -> bool {
+    match error {
+        saved::ForkError::NoSuchMessage(_)
+        | saved::ForkError::Load(saved::LoadError::NotFound(_)) => true,
+        saved::ForkError::Load(saved::LoadError::Read { .. })
+        | saved::ForkError::NoMessages(_)
+        | saved::ForkError::Write { .. } => false,
+    }
 }
 
 /// Does something that waits for the disk.

@@ -1,5 +1,7 @@
 //! Conversations made from the beginning of others.
 
+use std::time::Duration;
+
 use estelle_host::Host;
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{DeleteSession, ForkSession};
@@ -127,6 +129,26 @@ async fn a_copy_whose_session_is_gone_says_that_the_agent_has_forgotten() {
         Some(resumed.resumed_with_history)
     });
     assert_eq!(told.collect::<Vec<_>>(), [false]);
+}
+
+/// An agent saves a session a moment after its turn has ended; one of 2.1.197 then appears all at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_waits_for_a_session_that_is_not_saved_yet() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let (old, new) = (conversation("conv-1"), conversation("conv-2"));
+    say(&stage, &host, &old, "apples").await;
+    let second = say(&stage, &host, &old, "quinces").await;
+    let (saved, aside) = (stage.path("home/.claude/projects"), stage.path("aside"));
+    std::fs::rename(&saved, &aside).unwrap();
+    let copying = submit(&host, ForkSession::new(old, new.clone(), second));
+    tokio::pin!(copying);
+    let patience = Duration::from_millis(200);
+    let answer = tokio::time::timeout(patience, &mut copying).await;
+    assert!(answer.is_err(), "it gave up: {answer:?}");
+    std::fs::rename(&aside, &saved).unwrap();
+    copying.await.unwrap();
+    assert_eq!(texts(&host, &new).await, ["apples"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
