@@ -9,12 +9,13 @@ use std::collections::HashMap;
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::ipc::{
-    Evidence, HostToPylon, ProcessStatus, PylonToHost, ServerShutdown, SessionStatus, Subscribe,
+    Evidence, HostToPylon, ProcessStatus, PylonToHost, ServerShutdown, SessionStatus,
+    StatusResponse, Subscribe,
 };
 use estelle_proto::{ApiError, ConversationId, ErrorCode, Key, PermissionMode, Retry, WorkspaceId};
 use estelle_state::idle;
@@ -25,11 +26,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::error::Elapsed;
 
 use crate::conversation::{
-    Actor, Book, Command, Context, Ended, HostSettings, Trouble, await_first_message, disk_trouble,
-    private_folder, subscribe, unknown,
+    Actor, Book, Command, Context, Ended, HostSettings, OpenBookError, Trouble,
+    await_first_message, await_opening, disk_trouble, private_folder, subscribe, unknown,
 };
 use crate::data::DataFolder;
-use crate::ipc::{Desk, Done, Refusal};
+use crate::ipc::{Desk, Done, Refusal, in_one_line};
 use crate::mailbox::{Enlisted, Letter, Mailbox};
 use crate::opening::open_all;
 use crate::run::{RunWatch, read_record, write_record};
@@ -56,17 +57,26 @@ pub struct OpenError {
     pub source: io::Error,
 }
 
-type Actors = Arc<Mutex<HashMap<ConversationId, mpsc::Sender<Command>>>>;
+type Roll = HashMap<ConversationId, mpsc::Sender<Command>>;
+type Actors = Arc<Mutex<Roll>>;
 
 /// A host that is open. Clones are the same host.
 #[derive(Debug, Clone)]
 pub struct Host {
     context: Arc<Context>,
     actors: Actors,
-    /// Conversations whose log cannot be read, with the reason.
-    unreadable: Arc<HashMap<ConversationId, String>>,
     /// Held for as long as the host is.
     _folder: Arc<DataFolder>,
+}
+
+/// How the task of a conversation begins.
+enum Start {
+    /// With its book.
+    Open(Box<Book>),
+    /// With its first message: there is no book yet.
+    FirstMessage,
+    /// With a log that could not be opened.
+    Shut(OpenBookError),
 }
 
 /// What is set for all conversations.
@@ -98,8 +108,7 @@ impl Host {
             tracing::warn!(%warning, "answers about trust are asked for again");
         }
         let mode = load_default_mode(&data);
-        let mut host = Self {
-            unreadable: Arc::default(),
+        let host = Self {
             context: Arc::new(Context::new(settings, RunWatch::new()?, trust, mode)),
             actors: Actors::default(),
             _folder: folder,
@@ -107,95 +116,63 @@ impl Host {
         // What hangs in a trial of a host that died. It is looked for before a conversation can begin another.
         let leftover = host.context.canary.clean_up();
         host.context.tracker.spawn(leftover);
-        host.unreadable = Arc::new(host.open_conversations()?);
+        host.open_conversations()?;
         host.start_clock();
         Ok(host)
     }
 
-    /// Opens every conversation. Those whose log cannot be read come back with the reason.
-    fn open_conversations(&self) -> io::Result<HashMap<ConversationId, String>> {
+    /// Opens every conversation. Those whose log cannot be opened wait for it.
+    fn open_conversations(&self) -> io::Result<()> {
         let folder = self.context.settings.data.join("conversations");
         let living = strays::living(&folder);
-        let mut unreadable = HashMap::new();
-        let mut books = HashMap::new();
-        for (id, book) in open_all(&folder)? {
-            match book {
-                Ok(book) => {
-                    books.insert(id, book);
-                }
-                Err(error) => {
-                    tracing::error!(conversation = %id, %error, "a conversation could not be opened");
-                    unreadable.insert(id, error.to_string());
-                }
-            }
-        }
+        let mut books: HashMap<_, _> = open_all(&folder)?.into_iter().collect();
         for run in living {
-            // Nobody knows what a log would say that cannot be read.
-            if !unreadable.contains_key(&run.conversation) {
-                self.end_unknown(run, &mut books);
-            }
+            let id = run.conversation.clone();
+            let settled = match books.remove(&id).transpose() {
+                Ok(known) => run.settle(known, &self.context),
+                // Nobody knows what a log would say that cannot be read.
+                Err(error) => Err(error),
+            };
+            books.insert(id, settled);
         }
         for (id, book) in books {
-            self.start_actor(id, book);
+            let (commands, inbox) = mpsc::channel(QUEUE);
+            self.lock().insert(id.clone(), commands);
+            let start = book.map_or_else(Start::Shut, |book| Start::Open(Box::new(book)));
+            self.keep(id, inbox, start);
         }
-        Ok(unreadable)
+        Ok(())
     }
 
-    /// Ends a run that its conversation does not know.
-    fn end_unknown(&self, mut run: LivingRun, books: &mut HashMap<ConversationId, Book>) {
-        let id = run.conversation.clone();
-        let known = books.remove(&id);
-        let known_run = known.as_ref().and_then(|book| book.conversation().run());
-        if known_run.is_some_and(|known| known.generation == run.generation) {
-            books.extend(known.map(|book| (id, book)));
-            return;
-        }
-        let is_in_the_way = known
-            .as_ref()
-            .is_some_and(|book| book.conversation().last_generation() < run.generation);
-        if is_in_the_way {
-            run.put_aside(&self.context.settings.data.join("deleted"));
-        }
-        match run.note(known, &self.context.conversation_folder(id.as_str())) {
-            Ok(book) => {
-                books.insert(id, book);
-            }
-            Err(error) => {
-                tracing::error!(conversation = %id, %error, "its log could not be written");
-            }
-        }
-        self.context.tracker.spawn(run.end());
-    }
-
-    fn start_actor(&self, id: ConversationId, book: Book) {
-        let (commands, inbox) = mpsc::channel(QUEUE);
-        self.lock().insert(id.clone(), commands);
-        self.keep(id, inbox, Some(book));
-    }
-
-    /// The task of a conversation, which begins with its first message if there is no book of it.
-    fn keep(&self, id: ConversationId, mut inbox: mpsc::Receiver<Command>, book: Option<Book>) {
+    /// The task of a conversation.
+    fn keep(&self, id: ConversationId, mut inbox: mpsc::Receiver<Command>, start: Start) {
         let actors = Arc::downgrade(&self.actors);
         let context = Arc::clone(&self.context);
         self.context.tracker.spawn(async move {
             let folder = context.conversation_folder(id.as_str());
-            let begun = if let Some(book) = book {
-                Some((book, None))
-            } else {
-                let first = await_first_message(&context, &id, &mut inbox);
-                // One that fails takes nothing along: there is no conversation yet.
-                let first = AssertUnwindSafe(first).catch_unwind().await;
-                let first = first.ok().flatten();
-                first.map(|(book, first)| (book, Some(first)))
+            let begun = match start {
+                Start::Open(book) => Some((*book, None)),
+                Start::FirstMessage => {
+                    let first = await_first_message(&context, &id, &mut inbox);
+                    // One that fails takes nothing along: there is no conversation yet.
+                    let first = AssertUnwindSafe(first).catch_unwind().await;
+                    let first = first.ok().flatten();
+                    first.map(|(book, first)| (book, Some(first)))
+                }
+                Start::Shut(error) => {
+                    let opened = await_opening(&context, &id, &mut inbox, &error).await;
+                    if opened.is_some() {
+                        let told = tell_opened(id.clone(), actors.clone(), Arc::clone(&context));
+                        context.tracker.spawn(told);
+                    }
+                    opened
+                }
             };
             if let Some((book, first)) = begun {
                 Actor::new(context, folder, book, inbox).run(first).await;
             }
             if let Some(actors) = actors.upgrade() {
-                actors
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .remove(&id);
+                lock(&actors).remove(&id);
             }
         });
     }
@@ -211,12 +188,7 @@ impl Host {
                 let Some(actors) = actors.upgrade() else {
                     return;
                 };
-                let all: Vec<_> = actors
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .values()
-                    .cloned()
-                    .collect();
+                let all: Vec<_> = lock(&actors).values().cloned().collect();
                 drop(actors);
                 for actor in all {
                     // One that has too much to do is not idle.
@@ -226,8 +198,8 @@ impl Host {
         });
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ConversationId, mpsc::Sender<Command>>> {
-        self.actors.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Roll> {
+        lock(&self.actors)
     }
 
     /// Where everything is kept.
@@ -239,25 +211,11 @@ impl Host {
 /// Commands.
 impl Host {
     fn actor(&self, id: &ConversationId) -> Result<mpsc::Sender<Command>, ApiError> {
-        if let Some(error) = self.unreadable(id) {
-            return Err(error);
-        }
         self.lock().get(id).cloned().ok_or_else(|| unknown(id))
     }
 
-    fn unreadable(&self, id: &ConversationId) -> Option<ApiError> {
-        let reason = self.unreadable.get(id)?;
-        Some(ApiError::new(
-            ErrorCode::Internal,
-            reason.clone(),
-            Retry::Never,
-        ))
-    }
-
     fn all(&self) -> Vec<(ConversationId, mpsc::Sender<Command>)> {
-        let actors = self.lock();
-        let all = actors.iter();
-        all.map(|(id, actor)| (id.clone(), actor.clone())).collect()
+        everybody(&self.actors)
     }
 
     /// Gives a command its place among the others of its conversation. A message may begin one.
@@ -325,9 +283,6 @@ impl Host {
         id: &ConversationId,
         command: Command,
     ) -> Result<(mpsc::Sender<Command>, Option<Command>), ApiError> {
-        if let Some(error) = self.unreadable(id) {
-            return Err(error);
-        }
         let mut actors = self.lock();
         if let Some(actor) = actors.get(id) {
             return Ok((actor.clone(), Some(command)));
@@ -344,7 +299,7 @@ impl Host {
             .map(mpsc::error::TrySendError::into_inner);
         actors.insert(id.clone(), actor.clone());
         drop(actors);
-        self.keep(id.clone(), inbox, None);
+        self.keep(id.clone(), inbox, Start::FirstMessage);
         Ok((actor, left))
     }
 
@@ -453,28 +408,19 @@ impl Desk for Host {
             let found = status_of(id.clone(), self.actor(&id)?).await;
             return found.map(|status| vec![status]).ok_or_else(|| unknown(&id));
         }
-        let all = self.all().into_iter();
-        let all = all.map(|(id, actor)| status_of(id, actor));
-        let mut all: Vec<_> = futures_util::future::join_all(all).await;
-        all.sort_by(|one, other| {
-            let id =
-                |status: &Option<SessionStatus>| status.as_ref().map(|one| one.session_id.clone());
-            id(one).cmp(&id(other))
-        });
-        Ok(all.into_iter().flatten().collect())
+        Ok(status_of_all(self.all()).await)
     }
 
     async fn open_decisions(&self) -> Vec<HostToPylon> {
-        let all = self.all().into_iter().map(|(_, actor)| async move {
-            let decisions = ask(&actor, Command::Decisions).await;
-            decisions.ok().flatten().unwrap_or_default()
-        });
+        let all = self.all().into_iter();
+        let all = all.map(|(_, actor)| async move { decisions_of(&actor).await });
         futures_util::future::join_all(all).await.concat()
     }
 
     async fn subscribe(&self, request: Subscribe, mailbox: Mailbox) -> Result<(), ApiError> {
         let actor = self.actor(&request.session_id)?;
-        subscribe(actor, request, mailbox).await.ok_or_else(gone)
+        let subscribed = subscribe(actor, request, mailbox).await?;
+        subscribed.ok_or_else(gone)
     }
 
     async fn unsubscribe(&self, id: &ConversationId, mailbox: &Mailbox) {
@@ -500,6 +446,55 @@ async fn ask<T>(
         answer.await.ok()
     };
     tokio::time::timeout(ANSWER, asked).await
+}
+
+fn lock(actors: &Mutex<Roll>) -> MutexGuard<'_, Roll> {
+    // Nothing that could fail is done while it is held.
+    actors.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn everybody(actors: &Mutex<Roll>) -> Vec<(ConversationId, mpsc::Sender<Command>)> {
+    let actors = lock(actors);
+    let all = actors.iter();
+    all.map(|(id, actor)| (id.clone(), actor.clone())).collect()
+}
+
+/// Tells every client that a conversation is there that could not be opened before: how all are, so that whoever was
+/// refused asks again, and what waits in it for a person.
+async fn tell_opened(id: ConversationId, actors: Weak<Mutex<Roll>>, context: Arc<Context>) {
+    let Some(all) = actors.upgrade().map(|actors| everybody(&actors)) else {
+        return;
+    };
+    let opened = all.iter().find(|(one, _)| *one == id);
+    let Some(opened) = opened.map(|(_, actor)| actor.clone()) else {
+        return;
+    };
+    // It answers when it has taken up its run, however long that takes.
+    let (reply, decisions) = oneshot::channel();
+    let asked = opened.send(Command::Decisions(reply)).await;
+    drop(opened);
+    let (Ok(()), Ok(decisions)) = (asked, decisions.await) else {
+        return;
+    };
+    let status = StatusResponse::new(status_of_all(all).await);
+    context.roster.post_to_all(&in_one_line(status));
+    for decision in decisions {
+        context.roster.post_to_all(&Letter::message(&decision));
+    }
+}
+
+async fn decisions_of(actor: &mpsc::Sender<Command>) -> Vec<HostToPylon> {
+    let decisions = ask(actor, Command::Decisions).await;
+    decisions.ok().flatten().unwrap_or_default()
+}
+
+/// How these conversations are, in the order of their ids.
+async fn status_of_all(all: Vec<(ConversationId, mpsc::Sender<Command>)>) -> Vec<SessionStatus> {
+    let all = all.into_iter().map(|(id, actor)| status_of(id, actor));
+    let all = futures_util::future::join_all(all).await;
+    let mut all: Vec<_> = all.into_iter().flatten().collect();
+    all.sort_by(|one, other| one.session_id.cmp(&other.session_id));
+    all
 }
 
 /// How a conversation is. One that does not answer holds nobody up, and is not left out.

@@ -69,7 +69,7 @@ fn logs(folder: &Path) -> io::Result<Vec<Waiting>> {
     Ok(logs)
 }
 
-fn is_absent(error: &io::Error) -> bool {
+pub(crate) fn is_absent(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
@@ -82,7 +82,8 @@ fn pop(waiting: &Mutex<Vec<Waiting>>) -> Option<Waiting> {
     waiting.pop()
 }
 
-fn open(folder: &Path) -> Result<Book, OpenBookError> {
+/// Opens the book of one conversation.
+pub(crate) fn open(folder: &Path) -> Result<Book, OpenBookError> {
     let opened = Book::open(folder, now())?;
     if let Some(damage) = &opened.damage {
         tracing::warn!(folder = %folder.display(), ?damage, "a log was damaged");

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::{ConversationId, Epoch, Generation};
-use estelle_state::conversation::Change;
+use estelle_state::conversation::{Change, Conversation};
 use rustix::process::geteuid;
 
-use crate::conversation::{Beginning, Book, now, private_folder};
+use crate::conversation::{Beginning, Book, Context, LOG, OpenBookError, now, private_folder};
 use crate::launch::{RUN_VARIABLE, run_marker};
 use crate::log::Sync;
 use crate::run::{RunFolder, clean_up};
@@ -26,7 +26,7 @@ const MAX_ENVIRONMENT_BYTES: u64 = 6 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LivingRun {
     pub(crate) conversation: ConversationId,
-    pub(crate) generation: Generation,
+    generation: Generation,
     marker: String,
     folder: PathBuf,
 }
@@ -80,8 +80,35 @@ impl LivingRun {
         })
     }
 
+    /// Ends a run that its conversation does not know, and has the log say so; if it cannot be said, nothing is done.
+    pub(crate) fn settle(
+        mut self,
+        known: Option<Book>,
+        context: &Context,
+    ) -> Result<Book, OpenBookError> {
+        let conversation = known.as_ref().map(Book::conversation);
+        let run = conversation.and_then(Conversation::run);
+        let is_known = run.is_some_and(|run| run.generation == self.generation);
+        let is_in_the_way = conversation.is_some_and(|one| one.last_generation() < self.generation);
+        let known = match known {
+            Some(book) if is_known => return Ok(book),
+            known => known,
+        };
+        let folder = context.conversation_folder(self.conversation.as_str());
+        let noted = self.note(known, &folder);
+        let book = noted.map_err(|source| OpenBookError::Io {
+            path: folder.join(LOG),
+            source,
+        })?;
+        if is_in_the_way {
+            self.put_aside(&context.trash());
+        }
+        context.tracker.spawn(self.end());
+        Ok(book)
+    }
+
     /// Writes down in the log of its conversation what becomes of it. Begins that log if there is none.
-    pub(crate) fn note(&self, known: Option<Book>, conversation: &Path) -> io::Result<Book> {
+    fn note(&self, known: Option<Book>, conversation: &Path) -> io::Result<Book> {
         let mut book = match known {
             Some(book) => book,
             None => self.begin(conversation)?,
@@ -111,7 +138,7 @@ impl LivingRun {
     }
 
     /// Moves its folder out of the way, so that the number of its generation is free again.
-    pub(crate) fn put_aside(&mut self, trash: &Path) {
+    fn put_aside(&mut self, trash: &Path) {
         let name = format!("{}-{}-{}", self.conversation, self.generation.0, now().0);
         let aside = trash.join(name);
         // One that is not there is in nobody's way.

@@ -45,7 +45,7 @@ pub(crate) enum Command {
     /// What waits for people.
     Decisions(oneshot::Sender<Vec<HostToPylon>>),
     /// What a replay needs.
-    View(oneshot::Sender<View>),
+    View(oneshot::Sender<Result<View, ApiError>>),
     /// Join the listeners, if everything up to `seq` is known; otherwise a new view to go on with.
     Join {
         seq: Seq,
@@ -290,7 +290,7 @@ impl Actor {
                 let _ = reply.send(self.decisions());
             }
             Command::View(reply) => {
-                let _ = reply.send(self.view());
+                let _ = reply.send(Ok(self.view()));
             }
             Command::Join {
                 seq,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,9 @@ use estelle_state::idle::IdleTimeout;
 use estelle_state::policy::DenyPatterns;
 use tokio_util::task::TaskTracker;
 
+use super::actor::now;
 use crate::canary::Canary;
+use crate::failpoint;
 use crate::launch::{FindCliError, LaunchWish, find_cli, prepare};
 use crate::mailbox::Roster;
 use crate::rules::RuleBook;
@@ -110,6 +113,18 @@ impl Context {
     /// Where things lie that are about to be removed; the next host empties it.
     pub(crate) fn trash(&self) -> PathBuf {
         self.settings.data.join("deleted")
+    }
+
+    /// Removes a conversation: first out of sight in one step, then for good. A host that dies in between leaves nothing
+    /// half, and the next one removes the rest.
+    pub(crate) fn put_away(&self, id: &ConversationId, folder: &Path) -> io::Result<()> {
+        let trash = self.trash();
+        std::fs::create_dir_all(&trash)?;
+        let aside = trash.join(format!("{id}-{}", now().0));
+        std::fs::rename(folder, &aside)?;
+        failpoint::reach("conversation-aside");
+        let _ = std::fs::remove_dir_all(&aside);
+        Ok(())
     }
 
     /// Whether a run could be started at all, before anything is promised.

@@ -298,7 +298,7 @@ impl Actor {
                 let _ = reply.send(self.decisions());
             }
             Command::View(reply) => {
-                let _ = reply.send(self.view());
+                let _ = reply.send(Ok(self.view()));
             }
             Command::Join {
                 seq,

@@ -6,7 +6,7 @@
 //!
 //! - `actor`: the loop. `birth`: the first message. `forking`: a copy of another one. `requests`: what clients ask.
 //!   `running`: starting, attaching, ending. `recovering`: what was left. `reading`: the journal. `judging`: the policy and
-//!   trust. `report`: status. `subscribing`: replays and listeners. `mending`: failures.
+//!   trust. `report`: status. `subscribing`: replays and listeners. `mending`: failures. `shut`: logs that cannot be opened.
 
 mod actor;
 mod birth;
@@ -23,6 +23,7 @@ mod report;
 mod requests;
 mod retaining;
 mod running;
+mod shut;
 mod stopping;
 mod subscribing;
 mod watching;
@@ -37,4 +38,5 @@ pub(crate) use book::{DAMAGED, LOG, View};
 pub(crate) use context::Context;
 pub(crate) use forking::{Cut, Fork, ForkError, Found};
 pub(crate) use mending::Trouble;
+pub(crate) use shut::await_opening;
 pub(crate) use subscribing::subscribe;

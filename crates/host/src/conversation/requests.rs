@@ -317,14 +317,9 @@ impl Actor {
         Ok(())
     }
 
-    /// First out of sight in one step, then removed: a host that dies in between leaves nothing half.
     fn delete(&mut self) -> Result<(), Broken> {
-        let trash = self.context.trash();
-        std::fs::create_dir_all(&trash)?;
-        let aside = trash.join(format!("{}-{}", self.book.conversation().id(), now().0));
-        std::fs::rename(&self.folder, &aside)?;
-        // What is left is removed at the next start.
-        let _ = std::fs::remove_dir_all(&aside);
+        let id = self.book.conversation().id();
+        self.context.put_away(id, &self.folder)?;
         self.is_deleted = true;
         Ok(())
     }

@@ -4,7 +4,7 @@
 //! head, the task adds the client to its listeners in one step; if something happened meanwhile the reader goes on.
 
 use estelle_proto::ipc::{HostToPylon, Subscribe, Subscribed};
-use estelle_proto::{Epoch, Seq};
+use estelle_proto::{ApiError, Epoch, Seq};
 use tokio::sync::{mpsc, oneshot};
 
 use super::actor::{Actor, Command};
@@ -14,14 +14,26 @@ use crate::mailbox::{Letter, Mailbox, Mark};
 /// How many events are read in one go.
 const PORTION: usize = 256;
 
-/// Serves a subscription until the client is among the listeners. Ends early when client or conversation is gone.
+/// Serves a subscription until the client is among the listeners. Ends early, with nothing, when client or conversation is
+/// gone, and with an error when there is nothing to be seen of it.
 pub(crate) async fn subscribe(
     actor: mpsc::Sender<Command>,
     request: Subscribe,
     mailbox: Mailbox,
+) -> Result<Option<()>, ApiError> {
+    match view(&actor).await {
+        Some(view) => Ok(replay(actor, view?, request, mailbox).await),
+        None => Ok(None),
+    }
+}
+
+async fn replay(
+    actor: mpsc::Sender<Command>,
+    mut view: View,
+    request: Subscribe,
+    mailbox: Mailbox,
 ) -> Option<()> {
     let id = request.session_id.clone();
-    let mut view = view(&actor).await?;
     let (mut position, fresh) = locate(&view, &request);
     let subscribed = Subscribed {
         request_id: request.request_id.clone(),
@@ -65,7 +77,7 @@ enum Joined {
     Behind(Box<View>),
 }
 
-async fn view(actor: &mpsc::Sender<Command>) -> Option<View> {
+async fn view(actor: &mpsc::Sender<Command>) -> Option<Result<View, ApiError>> {
     let (reply, view) = oneshot::channel();
     actor.send(Command::View(reply)).await.ok()?;
     view.await.ok()

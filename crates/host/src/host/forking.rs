@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::{Host, QUEUE, ask, gone};
+use super::{Host, QUEUE, Start, ask, gone};
 use crate::conversation::{Book, Command, Cut, Fork, ForkError, Found, View};
 use crate::ipc::{Done, Refusal};
 
@@ -44,9 +44,6 @@ impl Host {
 
     async fn try_fork(&self, command: ForkSession) -> Result<(), ApiError> {
         let id = command.new_session_id;
-        if let Some(error) = self.unreadable(&id) {
-            return Err(error);
-        }
         let (commands, mut inbox) = mpsc::channel(QUEUE);
         let there = {
             let mut actors = self.lock();
@@ -72,7 +69,7 @@ impl Host {
         };
         match made {
             Ok(book) => {
-                self.keep(id, inbox, Some(book));
+                self.keep(id, inbox, Start::Open(Box::new(book)));
                 Ok(())
             }
             Err(error) => {
@@ -132,7 +129,7 @@ impl Host {
 
     async fn view(&self, id: &ConversationId) -> Result<View, ApiError> {
         let view = ask(&self.actor(id)?, Command::View).await;
-        view.ok().flatten().ok_or_else(gone)
+        view.ok().flatten().ok_or_else(gone)?
     }
 }
 
@@ -195,7 +192,7 @@ async fn is_copy(
     source: ConversationId,
     before: Seq,
 ) -> Result<(), ApiError> {
-    if let Ok(Some(view)) = ask(actor, Command::View).await
+    if let Ok(Some(Ok(view))) = ask(actor, Command::View).await
         && let Ok(Ok(Some(origin))) = tokio::task::spawn_blocking(move || view.origin()).await
         && (origin.conversation_id, origin.seq) == (source, before)
     {

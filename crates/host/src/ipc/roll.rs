@@ -17,7 +17,7 @@ const SHORT_BYTES: usize = 1024;
 const FRAME_BYTES: usize = 1024;
 
 /// The letter that holds them.
-pub(super) fn in_one_line(status: StatusResponse) -> Letter {
+pub(crate) fn in_one_line(status: StatusResponse) -> Letter {
     let status = HostToPylon::StatusResponse(status);
     let is_short = to_line(&status).is_ok_and(|line| fits(&line));
     let HostToPylon::StatusResponse(mut status) = status else {

@@ -8,8 +8,10 @@
 use anyhow::{Context as _, ensure};
 use estelle_proto::ErrorCode;
 use estelle_proto::events::ClaudeEvent;
+use estelle_proto::ipc::{HostToPylon, ProcessStatus};
 use estelle_sim::script::{Action, Answer as Say, Mischief, Script};
 use futures_util::FutureExt as _;
+use serde_json::json;
 
 use super::{Row, Scene};
 use crate::rig::{Going, HostOptions};
@@ -52,6 +54,14 @@ pub(super) const ROWS: &[Row] = &[
         then: "what is proven stays, the rest is read again, and everybody is told that old cursors are void",
         real: true,
         story: |scene| log_damaged(scene).boxed(),
+    },
+    Row {
+        name: "log_shut_for_a_while",
+        what: "the host; its log cannot be opened for a while",
+        when: "while a permission is asked",
+        then: "the conversation is listed with the reason; as soon as its log opens it goes on, with the process it has",
+        real: true,
+        story: |scene| log_shut(scene).boxed(),
     },
     Row {
         name: "clock_jumps",
@@ -187,6 +197,54 @@ async fn log_damaged(scene: &mut Scene) -> anyhow::Result<()> {
         _ => None,
     };
     scene.ben.event(&id, "a word about it", said).await
+}
+
+async fn log_shut(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.open().await?;
+    let script = Script::new()
+        .tool("Bash", json!({"command": "echo once > once.txt"}))
+        .say("the log was shut for a while");
+    scene.say(&script.prompt()).await?;
+    let call = scene.is_asked(&[]).await?;
+    let before = scene.rig.run(&scene.id).await?;
+    scene.rig.kill_host()?;
+    let log = scene.rig.log(&scene.id);
+    let aside = log.with_extension("aside");
+    std::fs::rename(&log, &aside)?;
+    // A link to itself is something that nobody can open.
+    std::os::unix::fs::symlink("log.jsonl", &log)?;
+    scene.rig.start_host().await?;
+    let from = scene.ben.len();
+    scene.anna.connect().await?;
+    scene.ben.connect().await?;
+    is_listed(scene, from, |process| *process == ProcessStatus::Suspect).await?;
+    let from = scene.ben.len();
+    std::fs::rename(&aside, &log)?;
+    is_listed(scene, from, |process| *process != ProcessStatus::Suspect).await?;
+    scene.reconnect().await?;
+    scene.allow(&call).await?;
+    scene.is_said("the log was shut for a while").await?;
+    let after = scene.rig.run(&scene.id).await?;
+    ensure!(before.pid == after.pid, "the run did not live on");
+    Ok(())
+}
+
+/// Waits until Ben is told of the conversation with a process that is as wanted.
+async fn is_listed(
+    scene: &mut Scene,
+    from: usize,
+    wanted: impl Fn(&ProcessStatus) -> bool,
+) -> anyhow::Result<()> {
+    let id = scene.id.clone();
+    let is_it = |message: &HostToPylon| match message {
+        HostToPylon::StatusResponse(status) => {
+            let one = status.sessions.iter().find(|one| one.session_id == id)?;
+            one.process.as_ref().filter(|process| wanted(process))?;
+            Some(())
+        }
+        _ => None,
+    };
+    scene.ben.wait_from(from, "the list", is_it).await
 }
 
 /// Where the agent says something, not the message that asks it to.

@@ -102,6 +102,7 @@ played!(
     no_descriptors_left,
     clock_jumps,
     log_damaged,
+    log_shut_for_a_while,
     relay_killed,
     pylon_killed,
     host_killed_behind_apps,

@@ -6,6 +6,7 @@ mod lifecycle;
 mod messages;
 mod permissions;
 mod races;
+mod shut;
 pub(crate) mod stage;
 mod trouble;
 

@@ -190,7 +190,7 @@ async fn stopping_everything_reaches_runs_that_nobody_knows() {
     std::fs::write(&log, first.replacen("began", "begun", 1) + "\n").unwrap();
     let host = stage.reopen().await;
     assert!(start_ticks(pid).is_ok(), "nobody asked for its end");
-    host.stop_runs("test").await;
+    assert_eq!(host.stop_runs("test").await, 1);
     assert!(ended(pid, Duration::from_secs(5)).await);
 }
 
