@@ -204,15 +204,24 @@ async fn what_is_set_while_a_process_starts_reaches_it() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_session_while_a_process_starts_ends_it_and_starts_another() {
     let mut stage = Stage::new(&Agent::Simulator).await;
+    // Whoever is merely asked to end has a quarter of an hour; this one is told as soon as it is there.
+    stage.grace = Duration::from_hours(1);
     let (host, id) = starting(&mut stage).await;
     let forgotten = host.submit(NewSession::new(id.clone()).into()).await;
     stage.open_gate("shim");
-    forgotten.await.unwrap();
+    let limit = Duration::from_mins(1);
+    let forgotten = tokio::time::timeout(limit, forgotten).await;
+    forgotten.unwrap().unwrap();
     let mut listener = Listener::new(&host, &id).await;
     listener.result().await;
     assert_eq!(listener.texts(), ["hello"]);
     let generation = status(&host, &id).await.evidence.unwrap().generation;
     assert_eq!(generation, Some(Generation(2)));
+    // Only the second one was greeted: nothing is said to a process that is to end.
+    let log = stage.path("data/conversations/conv-1/log.jsonl");
+    let log = std::fs::read_to_string(log).unwrap();
+    let greetings = log.matches(r#""control":"initialize""#).count();
+    assert_eq!(greetings, 1, "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
