@@ -33,7 +33,7 @@ pub(crate) struct PairArgs {
     #[arg(long)]
     no_qr: bool,
     /// Print a line of JSON for the link, for the device that comes, and for how it ended. The answer is still read from
-    /// standard input: y or n.
+    /// standard input: y, a (it may manage as well) or n.
     #[arg(long)]
     json: bool,
 }
@@ -95,9 +95,9 @@ pub(crate) async fn offer(
     if show == Code::Json {
         anstream::println!("{}", json!({ "requested": requested }));
     } else {
-        introduce(&requested)?;
+        introduce(&requested, &rights)?;
     }
-    let decision = answer().await?;
+    let (decision, rights) = answer().await?.with(rights);
     let wanted = PairConfirm {
         request_id: Some(request_id()?),
         rights: Some(rights),
@@ -170,7 +170,7 @@ async fn wait(call: &mut Call, id: &PairId) -> anyhow::Result<PairRequested> {
     }
 }
 
-fn introduce(requested: &PairRequested) -> anyhow::Result<()> {
+fn introduce(requested: &PairRequested, rights: &[Right]) -> anyhow::Result<()> {
     let from = requested.address.as_deref().unwrap_or("an unknown address");
     anstream::println!(
         "\n{} wants to come in, from {}. It must show the code {}.",
@@ -178,20 +178,72 @@ fn introduce(requested: &PairRequested) -> anyhow::Result<()> {
         clean::line(from),
         clean::line(&requested.code)
     );
-    anstream::print!("Let it in? y/N › ");
+    if rights.contains(&Right::Admin) {
+        anstream::print!("Let it in? y/N › ");
+    } else {
+        anstream::println!("  y  yes");
+        anstream::println!("  a  yes, and it may manage: devices, rules, modes, deleting");
+        anstream::println!("  n  no");
+        anstream::print!("Let it in? y/a/N › ");
+    }
     Ok(std::io::stdout().flush()?)
 }
 
-async fn answer() -> anyhow::Result<PairDecision> {
+/// What the person at the machine said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Said {
+    No,
+    Yes,
+    /// And it may manage the realm, as a device of the owner.
+    YesAndManage,
+}
+
+impl Said {
+    /// Anything that is not plainly a yes is a no.
+    fn parse(line: &str) -> Self {
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => Self::Yes,
+            "a" | "all" => Self::YesAndManage,
+            _ => Self::No,
+        }
+    }
+
+    fn with(self, mut rights: Vec<Right>) -> (PairDecision, Vec<Right>) {
+        if self == Self::YesAndManage && !rights.contains(&Right::Admin) {
+            rights.push(Right::Admin);
+        }
+        let decision = if self == Self::No {
+            PairDecision::Reject
+        } else {
+            PairDecision::Accept
+        };
+        (decision, rights)
+    }
+}
+
+async fn answer() -> anyhow::Result<Said> {
     let answer = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).map(|_| line)
     });
-    let answer = answer.await??;
-    let yes = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
-    Ok(if yes {
-        PairDecision::Accept
-    } else {
-        PairDecision::Reject
-    })
+    Ok(Said::parse(&answer.await??))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn managing_is_given_only_to_whom_it_is_meant() {
+        let usual = vec![Right::View, Right::Prompt, Right::Approve];
+        let given = |line: &str| Said::parse(line).with(usual.clone());
+        assert_eq!(given("y\n"), (PairDecision::Accept, usual.clone()));
+        let mut all = usual.clone();
+        all.push(Right::Admin);
+        assert_eq!(given(" A\n"), (PairDecision::Accept, all.clone()));
+        assert_eq!(Said::YesAndManage.with(all.clone()).1, all);
+        for line in ["", "n\n", "maybe\n", "ya\n"] {
+            assert_eq!(given(line).0, PairDecision::Reject, "{line}");
+        }
+    }
 }
