@@ -124,12 +124,12 @@ export class Machine {
     this.#up = null;
   }
 
-  /** `estelle pair`: gives the link, and says yes when somebody comes with it. */
-  async pair(): Promise<{ link: string; agree: () => Promise<string> }> {
+  /** `estelle pair`: gives the link, and says `y`, or `a` for a device that may manage, when somebody comes with it. */
+  async pair(): Promise<{ link: string; agree: (word?: "y" | "a") => Promise<string> }> {
     const pair = new Talker(PROGRAM ?? "", ["pair", "--no-qr"], this.#environment, this.path("home"));
     const [link] = await pair.until(/http:\S+#pair=\S+/);
-    const agree = async () => {
-      pair.say("y");
+    const agree = async (word = "y") => {
+      pair.say(word);
       const [, name = ""] = await pair.until(/✓ (.*) is in\./);
       await pair.kill();
       return name;

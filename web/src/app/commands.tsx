@@ -1,12 +1,17 @@
-/** The commands of the palette. */
+/** The commands of the palette: everywhere one can go, and what can be done with the conversation on the screen. */
 import { useMemo } from "react";
 import { useLocation } from "wouter";
 import { Palette, type PaletteCommand } from "@/features/palette/palette";
-import { find } from "@/model/fleet";
-import { control } from "@/store/acts";
+import type { PermissionMode } from "@/gen";
+import type { Catalogue } from "@/i18n";
+import { find, type Place } from "@/model/fleet";
+import { control, setMode, tell } from "@/store/acts";
 import { useApp } from "@/store/app";
-import { changeSettings, useSettings } from "@/store/settings";
+import { startFinding } from "@/store/finding";
+import { useRight } from "@/store/rights";
+import { changeSettings, toggleMuted, useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
+import { errorText } from "@/ui/label";
 import type { Window } from "./shell";
 
 export interface CommandsProps {
@@ -20,41 +25,60 @@ export function Commands({ close, open, setWindow }: CommandsProps) {
   const [, go] = useLocation();
   const theme = useSettings((settings) => settings.theme);
   const viewing = useApp((app) => app.world.viewing);
+  const isAdmin = useRight("admin");
   const commands = useMemo((): PaletteCommand[] => {
     const { fleet } = useApp.getState().world;
     const place = viewing ? find(fleet, viewing) : undefined;
-    const machine = place?.machine ?? fleet.find((one) => one.isOnline);
-    const list: PaletteCommand[] = [{ label: text.nav.inbox, keys: "Alt I", act: () => go("/inbox") }];
-    if (machine) {
-      const target = {
-        deviceId: machine.deviceId,
-        workspaceId: place?.workspace.workspaceId ?? machine.workspaces[0]?.workspaceId,
-      };
-      list.push({
-        label: text.palette.newConversation,
-        keys: "Alt N",
-        act: () => setWindow({ type: "create", ...target }),
-      });
-      list.push({
-        label: text.fleet.newWorkspace,
-        act: () => setWindow({ type: "create", deviceId: machine.deviceId }),
-      });
-    }
-    if (place)
-      list.push({
-        label: text.palette.stop,
-        keys: "Alt S",
-        act: () => void control(place, "stop").catch(() => undefined),
-      });
-    list.push({
-      label: text.palette.toggleTheme,
-      act: () => changeSettings({ theme: theme === "light" ? "dark" : "light" }),
-    });
-    list.push({ label: text.palette.help, keys: "?", act: () => setWindow({ type: "help" }) });
-    list.push({ label: text.usage.title, act: () => go("/usage") });
-    list.push({ label: text.rules.title, act: () => go("/rules") });
-    list.push({ label: text.nav.settings, act: () => go("/settings") });
-    return list;
-  }, [text, viewing, theme, go, setWindow]);
+    return [
+      { label: text.nav.inbox, keys: "Alt I", act: () => go("/inbox") },
+      ...creating(text, place, setWindow),
+      ...(place ? here(text, place, isAdmin) : []),
+      { label: text.nav.conversations, act: () => go("/list") },
+      { label: text.nav.work, act: () => go("/work") },
+      { label: text.usage.title, act: () => go("/usage") },
+      { label: text.rules.title, act: () => go("/rules") },
+      { label: text.nav.settings, act: () => go("/settings") },
+      {
+        label: text.palette.toggleTheme,
+        act: () => changeSettings({ theme: theme === "light" ? "dark" : "light" }),
+      },
+      { label: text.palette.help, keys: "?", act: () => setWindow({ type: "help" }) },
+    ];
+  }, [text, viewing, theme, isAdmin, go, setWindow]);
   return <Palette commands={commands} open={open} close={close} />;
+}
+
+function creating(text: Catalogue, place: Place | undefined, setWindow: (window: Window) => void): PaletteCommand[] {
+  const machine = place?.machine ?? useApp.getState().world.fleet.find((one) => one.isOnline);
+  if (!machine) return [];
+  const { deviceId } = machine;
+  const workspaceId = place?.workspace.workspaceId ?? machine.workspaces[0]?.workspaceId;
+  return [
+    {
+      label: text.palette.newConversation,
+      keys: "Alt N",
+      act: () => setWindow({ type: "create", deviceId, workspaceId }),
+    },
+    { label: text.fleet.newWorkspace, act: () => setWindow({ type: "create", deviceId }) },
+  ];
+}
+
+const MODES: PermissionMode[] = ["default", "acceptEdits", "plan"];
+
+/** Allowing everything is not one key press away; it is in the menu, with its warning. */
+function here(text: Catalogue, place: Place, isAdmin: boolean): PaletteCommand[] {
+  const id = place.conversation.conversationId;
+  const isMuted = useSettings.getState().muted.includes(id);
+  const attempt = (work: Promise<unknown>) => void work.catch((error: unknown) => tell(errorText(text, error)));
+  const modes = MODES.filter((mode) => mode !== (place.conversation.permissionMode ?? "default"));
+  return [
+    { label: text.palette.stop, keys: "Alt S", act: () => attempt(control(place, "stop")) },
+    { label: text.find.title, keys: "Alt F", act: () => startFinding(id) },
+    { label: text.palette.newSession, act: () => attempt(control(place, "new_session")) },
+    { label: isMuted ? text.menu.unmute : text.menu.mute, act: () => toggleMuted(id) },
+    ...(isAdmin ? modes : []).map((mode) => ({
+      label: text.palette.mode(text.mode[mode]),
+      act: () => attempt(setMode(place, mode)),
+    })),
+  ];
 }

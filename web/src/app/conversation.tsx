@@ -1,6 +1,6 @@
 /** The view of one conversation: head, list, open decision, composer. */
 import { MessageSquareOff } from "lucide-react";
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import { useLocation } from "wouter";
 import { Composer } from "@/features/composer/composer";
 import { DecisionDock } from "@/features/decisions/dock";
@@ -9,19 +9,24 @@ import { TranscriptList } from "@/features/transcript/list";
 import { find } from "@/model/fleet";
 import { openConversation } from "@/store/acts";
 import { useApp } from "@/store/app";
+import { endFinding, useFinding } from "@/store/finding";
 import { usePlace } from "@/store/place";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { EmptyState, Skeleton } from "@/ui/states";
+
+const FindBar = lazy(() => import("@/features/find/find-bar").then((file) => ({ default: file.FindBar })));
 
 export function Conversation({ id }: { id: string }) {
   const text = useText();
   const [, go] = useLocation();
   const place = usePlace(id);
   const isListed = useApp((app) => app.world.fleet.some((machine) => machine.listedAt > 0 && machine.isOnline));
+  const isFinding = useFinding((finding) => finding.conversationId === id);
   useEffect(() => {
     openConversation(id);
     return () => {
+      endFinding();
       if (find(useApp.getState().world.fleet, id)) openConversation(null);
     };
   }, [id]);
@@ -42,6 +47,11 @@ export function Conversation({ id }: { id: string }) {
   return (
     <div className="flex h-full flex-col">
       <ConversationHeader place={place} />
+      {isFinding && (
+        <Suspense fallback={null}>
+          <FindBar place={place} />
+        </Suspense>
+      )}
       <TranscriptList place={place} />
       <DecisionDock conversationId={id} />
       <div className="safe-bottom">

@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { find, places } from "@/model/fleet";
 import { control, decide } from "@/store/acts";
 import { useApp } from "@/store/app";
+import { startFinding } from "@/store/finding";
 import type { Window } from "./shell";
 
 export interface KeyTargets {
@@ -31,6 +32,9 @@ export function useKeys({ currentId, open, go, setWindow }: KeyTargets): void {
         case "KeyC":
           document.getElementById("composer")?.focus();
           return true;
+        case "KeyF":
+          if (currentId) startFinding(currentId);
+          return currentId !== null;
         case "KeyN":
           return createHere(currentId, setWindow);
         case "KeyS":

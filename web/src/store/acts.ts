@@ -7,6 +7,7 @@ import type {
   PairedDevice,
   PermissionDecision,
   PermissionMode,
+  Right,
   SkillType,
   UsageGroup,
   UsageRow,
@@ -32,6 +33,11 @@ export function listPaired(): Promise<PairedDevice[]> {
 
 export function revokeDevice(deviceKey: string): Promise<void> {
   return askRelay((requestId) => ({ type: "device_revoke", payload: { deviceKey, requestId } }));
+}
+
+/** Changes what a device may do, from its next message on. */
+export function setRights(deviceKey: string, rights: Right[]): Promise<void> {
+  return askRelay((requestId) => ({ type: "device_rights", payload: { deviceKey, rights, requestId } }));
 }
 
 export function openConversation(conversationId: string | null): void {
@@ -148,6 +154,17 @@ export async function createConversation(
   );
 }
 
+/** Makes a new conversation of everything before a message of a person; the old one stays as it is. */
+export function forkConversation(place: Place, beforeSeq: number): Promise<string> {
+  const { conversationId, workspaceId } = ids(place);
+  return ask(
+    place.machine.deviceId,
+    (requestId) => ({ type: "conversation_fork", payload: { workspaceId, conversationId, beforeSeq, requestId } }),
+    (frame) =>
+      frame.type === "conversation_create_result" ? { value: frame.payload.conversation?.conversationId ?? "" } : null,
+  );
+}
+
 export async function createWorkspace(deviceId: number, name: string, workingDir: string): Promise<string> {
   return ask(
     deviceId,
@@ -155,6 +172,15 @@ export async function createWorkspace(deviceId: number, name: string, workingDir
     (frame) =>
       frame.type === "workspace_create_result" ? { value: frame.payload.conversation?.conversationId ?? "" } : null,
   );
+}
+
+export function renameWorkspace(deviceId: number, workspaceId: string, newName: string): Promise<void> {
+  return ask(deviceId, (requestId) => ({ type: "workspace_rename", payload: { workspaceId, newName, requestId } }));
+}
+
+/** Deletes a workspace with everything that was said in it. Its folder stays. */
+export function deleteWorkspace(deviceId: number, workspaceId: string): Promise<void> {
+  return ask(deviceId, (requestId) => ({ type: "workspace_delete", payload: { workspaceId, requestId } }));
 }
 
 export function listFolders(
@@ -214,10 +240,14 @@ export interface Hit {
   timestamp: number;
 }
 
-export function searchHistory(deviceId: number, query: string): Promise<Hit[]> {
+/** Where words were said on a machine, or in one of its conversations; the newest first. */
+export function searchHistory(deviceId: number, query: string, conversationId?: string): Promise<Hit[]> {
   return ask(
     deviceId,
-    (requestId) => ({ type: "history_search", payload: { query, limit: 20, requestId } }),
+    (requestId) => ({
+      type: "history_search",
+      payload: { query, conversationId, limit: conversationId ? 100 : 20, requestId },
+    }),
     (frame) =>
       frame.type === "history_search_result"
         ? { value: frame.payload.hits.map((hit) => ({ deviceId, ...hit })) }
@@ -239,13 +269,6 @@ export async function loadUsage(deviceId: number, groupBy: UsageGroup): Promise<
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   return rows;
-}
-
-export function reportBug(deviceId: number, message: string): Promise<void> {
-  return ask(deviceId, (requestId) => ({
-    type: "bug_report",
-    payload: { message, timestamp: new Date().toISOString(), requestId },
-  }));
 }
 
 export function dismissNotice(id: number): void {

@@ -6,7 +6,15 @@ import { IconButton } from "./button";
 
 const SHOWN_MS = 1_500;
 
-export function CopyButton({ value, className }: { value: string; className?: string }) {
+export interface CopyButtonProps {
+  /** The text, or how to make it when it is wanted. */
+  value: string | (() => string);
+  /** What is copied, where it is not plain to see. */
+  label?: string;
+  className?: string;
+}
+
+export function CopyButton({ value, label, className }: CopyButtonProps) {
   const text = useText();
   const [isDone, setDone] = useState(false);
   useEffect(() => {
@@ -14,9 +22,12 @@ export function CopyButton({ value, className }: { value: string; className?: st
     const timer = setTimeout(() => setDone(false), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [isDone]);
-  const copy = () => void navigator.clipboard?.writeText(value).then(() => setDone(true));
+  const copy = () => {
+    const whole = typeof value === "string" ? value : value();
+    void navigator.clipboard?.writeText(whole).then(() => setDone(true));
+  };
   return (
-    <IconButton label={isDone ? text.talk.copied : text.talk.copy} onClick={copy} className={className}>
+    <IconButton label={isDone ? text.talk.copied : (label ?? text.talk.copy)} onClick={copy} className={className}>
       {isDone ? <Check size={15} className="text-green" /> : <Copy size={15} />}
     </IconButton>
   );

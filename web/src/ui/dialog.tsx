@@ -11,9 +11,11 @@ export interface DialogProps {
   /** Leaves out the visible heading, for windows that begin with a field. */
   isBare?: boolean;
   width?: string;
+  /** Sits at the lower edge of a phone, where the thumb is. Not for windows with fields: a keyboard would cover them. */
+  isSheet?: boolean;
 }
 
-export function Dialog({ title, onClose, children, isBare = false, width = "max-w-lg" }: DialogProps) {
+export function Dialog({ title, onClose, children, isBare = false, isSheet = false, width = "max-w-lg" }: DialogProps) {
   const text = useText();
   const ref = useRef<HTMLDialogElement>(null);
   useEffect(() => {
@@ -31,7 +33,7 @@ export function Dialog({ title, onClose, children, isBare = false, width = "max-
         onClose();
       }}
       onClick={(event) => event.target === ref.current && onClose()}
-      className={`rise max-h-[85dvh] w-[calc(100vw-24px)] ${width} overflow-hidden rounded-lg border border-line-strong bg-raised p-0 text-ink`}
+      className={`rise ${isSheet ? "max-sm:mb-3" : ""} max-h-[85dvh] w-[calc(100vw-24px)] ${width} overflow-hidden rounded-lg border border-line-strong bg-raised p-0 text-ink`}
     >
       <div className="flex max-h-[85dvh] flex-col">
         {!isBare && (

@@ -7,6 +7,7 @@ export interface MenuItem {
   icon?: ReactNode;
   isChosen?: boolean;
   isDanger?: boolean;
+  isDisabled?: boolean;
   act: () => void;
 }
 
@@ -15,11 +16,13 @@ export interface MenuProps {
   button: (props: { onClick: () => void; "aria-haspopup": "menu"; "aria-expanded": boolean }) => ReactNode;
   items: MenuItem[];
   label: string;
+  /** A word above the items, about all of them. */
+  note?: string;
   side?: "up" | "down";
   align?: "left" | "right";
 }
 
-export function Menu({ button, items, label, side = "down", align = "right" }: MenuProps) {
+export function Menu({ button, items, label, note, side = "down", align = "right" }: MenuProps) {
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -44,6 +47,7 @@ export function Menu({ button, items, label, side = "down", align = "right" }: M
           onKeyDown={(event) => onKey(event, close)}
           className={`rise absolute z-30 max-h-[60dvh] w-72 max-w-[85vw] overflow-y-auto rounded-md border border-line-strong bg-raised p-1 ${place}`}
         >
+          {note && <p className="px-3 py-2 text-[12.5px] text-amber">{note}</p>}
           {items.map((item) => (
             <MenuRow key={item.label} item={item} close={close} />
           ))}
@@ -60,11 +64,13 @@ function MenuRow({ item, close }: { item: MenuItem; close: () => void }) {
     <button
       type="button"
       {...role}
+      aria-disabled={item.isDisabled}
       onClick={() => {
+        if (item.isDisabled) return;
         close();
         item.act();
       }}
-      className={`flex min-h-11 w-full items-start gap-2.5 rounded-sm px-3 py-2 text-left text-[14px] leading-snug hover:bg-hover lg:min-h-9 ${item.isDanger ? "text-red" : ""}`}
+      className={`flex min-h-11 w-full items-start gap-2.5 rounded-sm px-3 py-2 text-left text-[14px] leading-snug hover:bg-hover lg:min-h-9 ${item.isDanger ? "text-red" : ""} ${item.isDisabled ? "cursor-default opacity-55" : ""}`}
     >
       {item.icon && <span className="mt-0.5 shrink-0">{item.icon}</span>}
       <span className="min-w-0 flex-1">

@@ -6,12 +6,14 @@ import type { Place } from "@/model/fleet";
 import { control, sendMessage, tell } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { draftOf, saveDraft } from "@/store/drafts";
+import { useRight } from "@/store/rights";
 import { changeSettings, useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
 import { errorText } from "@/ui/label";
 import { Menu } from "@/ui/menu";
 import { Commands } from "./command-list";
 import { fitting, isWhole, useCommands } from "./commands";
+import { PausedNote } from "./paused";
 import { usePrompts } from "./prompts";
 
 export function Composer({ place }: { place: Place }) {
@@ -21,8 +23,7 @@ export function Composer({ place }: { place: Place }) {
   const [value, setValue] = useState(() => draftOf(id));
   const field = useRef<HTMLTextAreaElement>(null);
   const status = useApp((app) => app.world.transcripts[id]?.status ?? place.conversation.status);
-  const rights = useApp((app) => (app.phase.name === "online" ? app.phase.rights : null));
-  const mayWrite = rights === null || rights.length === 0 || rights.includes("prompt");
+  const mayWrite = useRight("prompt");
   const isBusy = status !== "idle";
   const prompts = usePrompts(id, value);
   const commands = fitting(useCommands(id, place.workspace.workspaceId), value);
@@ -84,6 +85,7 @@ export function Composer({ place }: { place: Place }) {
           }}
         />
       )}
+      <PausedNote conversationId={id} />
       <div className="flex items-end gap-1.5 rounded-lg border border-line-strong bg-raised py-1.5 pr-1.5 pl-4 focus-within:border-accent">
         <textarea
           ref={field}

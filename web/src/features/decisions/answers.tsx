@@ -2,7 +2,7 @@
 import { useState } from "react";
 import type { Decision } from "@/model/decisions";
 import { decide } from "@/store/acts";
-import { useApp } from "@/store/app";
+import { useRight } from "@/store/rights";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { toolLabel } from "@/ui/label";
@@ -11,8 +11,7 @@ export function Answers({ decision }: { decision: Decision }) {
   const text = useText();
   const [isDenying, setDenying] = useState(false);
   const [reason, setReason] = useState("");
-  const rights = useApp((app) => (app.phase.name === "online" ? app.phase.rights : null));
-  const mayDecide = rights === null || rights.length === 0 || rights.includes("approve");
+  const mayDecide = useRight("approve");
   const words = {
     plan: [text.decision.reject, text.decision.approve],
     trust: [text.decision.deny, text.decision.trustIt],

@@ -8,6 +8,7 @@ import { useText } from "@/store/text";
 import { IconButton } from "@/ui/button";
 import { Plain } from "@/ui/plain";
 import { ConversationRow } from "./conversation-row";
+import { WorkspaceActions } from "./workspace-actions";
 
 export interface SidebarProps {
   current: string | null;
@@ -121,7 +122,7 @@ function WorkspaceTree({
   const Arrow = isOpen ? ChevronDown : ChevronRight;
   return (
     <div className={machine.isOnline ? "" : "opacity-70"}>
-      <div className="flex items-center">
+      <div className="group flex items-center">
         <button
           type="button"
           aria-expanded={isOpen}
@@ -134,6 +135,7 @@ function WorkspaceTree({
             <Plain text={workspace.name} />
           </span>
         </button>
+        {machine.isOnline && <WorkspaceActions machine={machine} workspace={workspace} />}
         {machine.isOnline && (
           <IconButton
             label={text.fleet.newConversation}

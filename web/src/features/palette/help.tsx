@@ -10,6 +10,7 @@ export function Help({ close }: { close: () => void }) {
     ["Alt I", text.help.inbox],
     ["Alt J", text.help.next],
     ["Alt K", text.help.previous],
+    ["Alt F", text.help.find],
     ["Alt C", text.help.compose],
     ["Alt N", text.help.fresh],
     ["Alt S", text.help.stop],

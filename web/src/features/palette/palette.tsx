@@ -121,7 +121,7 @@ export function Palette({ commands, open, close }: PaletteProps) {
               className={`flex min-h-11 w-full items-center gap-3 rounded-sm px-3 py-1.5 text-left text-[14px] lg:min-h-9 ${index === chosen ? "bg-accent-soft" : ""}`}
             >
               <span className="min-w-0 flex-1 truncate">{row.label}</span>
-              {row.help && <span className="max-w-[45%] shrink-0 truncate text-[12.5px] text-faint">{row.help}</span>}
+              {row.help && <span className="max-w-[45%] shrink-0 truncate text-[12.5px] text-muted">{row.help}</span>}
             </button>
           </div>
         ))}

@@ -4,6 +4,7 @@ import { useEffect, useState } from "react";
 import type { PermissionRule, RuleEffect } from "@/gen";
 import type { Machine } from "@/model/fleet";
 import { useApp } from "@/store/app";
+import { useRight } from "@/store/rights";
 import { changeRule, loadRules, type Rules } from "@/store/rules";
 import { useText } from "@/store/text";
 import { Button, IconButton } from "@/ui/button";
@@ -35,7 +36,7 @@ export function RulesScreen() {
 
 function MachineRules({ machine }: { machine: Machine }) {
   const text = useText();
-  const isAdmin = useApp((app) => app.phase.name === "online" && app.phase.rights.includes("admin"));
+  const isAdmin = useRight("admin");
   const [known, setKnown] = useState<Rules | null>(null);
   const [error, setError] = useState<string | null>(null);
   const { deviceId } = machine;

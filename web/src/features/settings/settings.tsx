@@ -8,7 +8,6 @@ import { forgetDevice } from "@/store/app";
 import { changeSettings, type Theme, useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
-import { BugReport } from "./bug-report";
 import { Devices } from "./devices";
 import { Notifications } from "./notifications";
 import { Section } from "./section";
@@ -82,7 +81,6 @@ export function SettingsScreen({ openHelp }: { openHelp: () => void }) {
         </Section>
         <Devices />
         <Usage />
-        <BugReport />
         <Section title={text.settings.signOut}>
           <p className="text-[13.5px] text-muted">{text.settings.signOutHelp}</p>
           {isLeaving ? (

@@ -34,9 +34,6 @@ export function Usage() {
               <tr key={machine.deviceId} className="border-t border-line">
                 <td className="py-2">
                   {machine.icon} {machine.name}
-                  {machine.status?.version && (
-                    <span className="ml-2 text-[12.5px] text-faint">{machine.status.version}</span>
-                  )}
                 </td>
                 <td className="py-2 text-right">{formats.count(usage.sessionCount)}</td>
                 <td className="py-2 text-right">{formats.compact(tokens)}</td>

@@ -2,11 +2,15 @@
 import { CircleAlert, CircleCheck, CircleStop, Pause, Play, Scissors } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Catalogue } from "@/i18n";
-import type { AbortedEntry, ErrorEntry, RemarkEntry, ResultEntry } from "@/model/entries";
+import type { AbortedEntry, Entry, ErrorEntry, RemarkEntry, ResultEntry } from "@/model/entries";
+import type { Place } from "@/model/fleet";
+import { useApp } from "@/store/app";
 import { useFormats, useText } from "@/store/text";
+import { CopyButton } from "@/ui/copy";
 import { Plain } from "@/ui/plain";
+import { answerBefore } from "./rows";
 
-export function ResultRow({ entry }: { entry: ResultEntry }) {
+export function ResultRow({ entry, place }: { entry: ResultEntry; place: Place }) {
   const text = useText();
   const formats = useFormats();
   const isGood = !entry.subtype.startsWith("error");
@@ -18,14 +22,25 @@ export function ResultRow({ entry }: { entry: ResultEntry }) {
     entry.costUsd ? formats.money(entry.costUsd) : null,
   ].filter((fact) => fact !== null);
   return (
-    <p className="flex flex-wrap items-center gap-x-2 gap-y-0.5 border-b border-line pb-3 text-[12.5px] text-faint tabular-nums">
-      {isGood ? <CircleCheck size={14} className="text-green" /> : <CircleAlert size={14} className="text-red" />}
-      <span className={isGood ? "text-muted" : "text-red"}>{resultWords(text, entry)}</span>
-      {facts.map((fact) => (
-        <span key={fact}>· {fact}</span>
-      ))}
-    </p>
+    <div className="flex items-start border-b border-line pb-3 text-[12.5px] text-faint tabular-nums">
+      <p className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-0.5">
+        {isGood ? <CircleCheck size={14} className="text-green" /> : <CircleAlert size={14} className="text-red" />}
+        <span className={isGood ? "text-muted" : "text-red"}>{resultWords(text, entry)}</span>
+        {facts.map((fact) => (
+          <span key={fact}>· {fact}</span>
+        ))}
+      </p>
+      <CopyButton
+        label={text.message.copyAnswer}
+        value={() => answerBefore(entriesOf(place), entry.key)}
+        className="-my-3 -mr-3 lg:-my-2 lg:-mr-2"
+      />
+    </div>
   );
+}
+
+function entriesOf(place: Place): readonly Entry[] {
+  return useApp.getState().world.transcripts[place.conversation.conversationId]?.entries.top ?? [];
 }
 
 function resultWords(text: Catalogue, entry: ResultEntry): string {

@@ -65,7 +65,7 @@ export function EntryView({ entry, place }: { entry: Entry; place: Place }) {
     case "tool":
       return <ToolCard tool={entry} place={place} renderEntry={renderEntry} />;
     case "result":
-      return <ResultRow entry={entry} />;
+      return <ResultRow entry={entry} place={place} />;
     case "error":
       return <ErrorRow entry={entry} />;
     case "aborted":

@@ -1,6 +1,6 @@
 /** What the list shows, in order: entries, text that is being written, messages on their way, and what goes on. Pure. */
 import type { OpenText } from "@/model/deltas";
-import type { Entry, ResultEntry } from "@/model/entries";
+import type { Entry } from "@/model/entries";
 import type { Outbox, Outgoing } from "@/model/outbox";
 import type { Transcript } from "@/model/transcript";
 
@@ -34,12 +34,10 @@ export function rowAt(rows: readonly Row[], seq: number): number {
   return found;
 }
 
-/** Sums over the turns that were read. */
-export function totals(entries: readonly Entry[]): { costUsd: number; durationMs: number; turns: number } {
-  const results = entries.filter((entry): entry is ResultEntry => entry.kind === "result");
-  return {
-    costUsd: results.reduce((sum, one) => sum + (one.costUsd ?? 0), 0),
-    durationMs: results.reduce((sum, one) => sum + one.durationMs, 0),
-    turns: results.length,
-  };
+/** What the agent said in the turn that ends with an entry, without what it thought and did. */
+export function answerBefore(entries: readonly Entry[], key: string): string {
+  const end = entries.findIndex((entry) => entry.key === key);
+  const begin = entries.findLastIndex((entry, index) => index < end && entry.kind === "user");
+  const said = entries.slice(begin + 1, Math.max(end, 0)).filter((entry) => entry.kind === "text");
+  return said.map((entry) => entry.text).join("\n\n");
 }

@@ -1,12 +1,16 @@
 /** What a person said: shown as typed, with who and when if it was somebody else, or how far it is on its way. */
-import { Check, Clock, TriangleAlert } from "lucide-react";
+import { Check, Clock, Ellipsis, TriangleAlert } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import type { UserEntry } from "@/model/entries";
 import type { Place } from "@/model/fleet";
 import type { Outgoing } from "@/model/outbox";
 import { dropMessage, retryMessage, takeBack } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { useFormats, useText } from "@/store/text";
+import { IconButton } from "@/ui/button";
 import { Plain } from "@/ui/plain";
+
+const MessageSheet = lazy(() => import("./message-sheet").then((file) => ({ default: file.MessageSheet })));
 
 export function UserMessage({ entry, place }: { entry: UserEntry; place: Place }) {
   const text = useText();
@@ -17,19 +21,19 @@ export function UserMessage({ entry, place }: { entry: UserEntry; place: Place }
   const isWaiting = useApp(
     (app) => id !== undefined && app.world.transcripts[place.conversation.conversationId]?.waiting.includes(id),
   );
+  const [isOpen, setOpen] = useState(false);
   const isOther = entry.deviceId !== undefined && me !== undefined && entry.deviceId !== me;
   return (
     <article aria-label={text.talk.you} className="flex flex-col items-end">
       <Bubble text={entry.text} />
-      <p className="mt-1 text-[12px] text-faint">
-        {isOther && <span>{text.talk.otherDevice(name ?? text.tool.device(entry.deviceId ?? 0))} · </span>}
+      <p className="flex items-center text-[12px] text-faint">
+        {isOther && <span>{text.talk.otherDevice(name ?? text.tool.device(entry.deviceId ?? 0))}&nbsp;·&nbsp;</span>}
         <time dateTime={new Date(entry.at).toISOString()} title={formats.moment(entry.at)}>
           {formats.clock(entry.at)}
         </time>
         {isWaiting && id !== undefined && (
           <span>
-            {" "}
-            · {text.talk.inLine}{" "}
+            &nbsp;· {text.talk.inLine}{" "}
             <button
               type="button"
               className="min-h-8 px-1 underline"
@@ -39,7 +43,15 @@ export function UserMessage({ entry, place }: { entry: UserEntry; place: Place }
             </button>
           </span>
         )}
+        <IconButton label={text.message.title} onClick={() => setOpen(true)} className="-mr-3 h-9! lg:-mr-2 lg:h-7!">
+          <Ellipsis size={16} />
+        </IconButton>
       </p>
+      {isOpen && (
+        <Suspense fallback={null}>
+          <MessageSheet entry={entry} place={place} close={() => setOpen(false)} />
+        </Suspense>
+      )}
     </article>
   );
 }

@@ -1,23 +1,27 @@
-/** Windows of the conversation's menu: a new name, and "are you sure". */
+/** Small windows that ask before something is done: for a name, or whether the person is sure. */
 import { useState } from "react";
-import type { Place } from "@/model/fleet";
-import { renameConversation, tell } from "@/store/acts";
 import { useText } from "@/store/text";
-import { Button } from "@/ui/button";
-import { Dialog } from "@/ui/dialog";
-import { errorText } from "@/ui/label";
+import { Button } from "./button";
+import { Dialog } from "./dialog";
 
-export function Rename({ place, close }: { place: Place; close: () => void }) {
+export interface AskNameProps {
+  title: string;
+  name: string;
+  close: () => void;
+  act: (name: string) => unknown;
+}
+
+export function AskName({ title, name: first, close, act }: AskNameProps) {
   const text = useText();
-  const [name, setName] = useState(place.conversation.name);
+  const [name, setName] = useState(first);
   return (
-    <Dialog title={text.menu.rename} onClose={close}>
+    <Dialog title={title} onClose={close}>
       <form
         className="flex flex-col gap-4 p-5"
         onSubmit={(event) => {
           event.preventDefault();
           close();
-          renameConversation(place, name.trim()).catch((error: unknown) => tell(errorText(text, error)));
+          act(name.trim());
         }}
       >
         <label className="flex flex-col gap-1.5 text-[13px] text-muted">
@@ -26,6 +30,7 @@ export function Rename({ place, close }: { place: Place; close: () => void }) {
             autoFocus
             value={name}
             onChange={(event) => setName(event.target.value)}
+            onFocus={(event) => event.target.select()}
             className="min-h-11 rounded-md border border-line-strong bg-bg px-3 text-[15px] text-ink"
           />
         </label>
@@ -43,14 +48,16 @@ export function Rename({ place, close }: { place: Place; close: () => void }) {
 export interface ConfirmProps {
   title: string;
   question: string;
+  /** The word of the button that does it. */
+  yes?: string;
   close: () => void;
   act: () => unknown;
 }
 
-export function Confirm({ title, question, close, act }: ConfirmProps) {
+export function Confirm({ title, question, yes, close, act }: ConfirmProps) {
   const text = useText();
   return (
-    <Dialog title={title} onClose={close}>
+    <Dialog title={title} onClose={close} isSheet>
       <div className="flex flex-col gap-4 p-5">
         <p>{question}</p>
         <div className="flex justify-end gap-2">
@@ -62,7 +69,7 @@ export function Confirm({ title, question, close, act }: ConfirmProps) {
               act();
             }}
           >
-            {text.menu.confirm}
+            {yes ?? text.menu.confirm}
           </Button>
         </div>
       </div>
