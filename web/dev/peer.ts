@@ -11,8 +11,10 @@ import type {
   ConnectedDevice,
   DeviceToRelay,
   HistoryMessage,
+  PermissionRule,
   PylonToApp,
   RelayToDevice,
+  SearchHit,
   Workspace,
 } from "@/gen";
 
@@ -35,6 +37,13 @@ export interface Scene {
 }
 
 const TICK_MS = 30;
+
+const RULES: PermissionRule[] = [
+  { rule: "Bash(cargo test:*)", effect: "allow" },
+  { rule: "Bash(git push:*)", effect: "ask" },
+  { rule: "Read(~/.ssh/**)", effect: "deny" },
+  { rule: "Edit(docs/**)", effect: "allow", workspaceId: "ws-estelle" },
+];
 
 export class Peer {
   #events: TransportEvents | null = null;
@@ -231,6 +240,17 @@ export class Peer {
         });
         return;
       }
+      case "rules_request": {
+        const { requestId } = message.payload ?? {};
+        this.#say({ type: "rules_result", payload: { deviceId, rules: RULES, success: true, requestId } });
+        return;
+      }
+      case "history_search": {
+        const { query, conversationId, requestId } = message.payload;
+        const payload = { deviceId, hits: this.#find(query, conversationId), success: true, requestId };
+        this.#say({ type: "history_search_result", payload });
+        return;
+      }
       case "tool_detail": {
         const { conversationId, toolUseId, requestId } = message.payload;
         this.#say({
@@ -251,6 +271,27 @@ export class Peer {
       default:
         return;
     }
+  }
+
+  /** Where something was said, the newest first. */
+  #find(query: string, only: string | undefined): SearchHit[] {
+    const all = Object.entries(this.scene.recorded).filter(([id]) => only === undefined || id === only);
+    const hits = all.flatMap(([conversationId, { rows }]) =>
+      rows.flatMap((row) =>
+        row.type === "text" && row.content.toLowerCase().includes(query.toLowerCase())
+          ? [
+              {
+                conversationId,
+                workspaceId: "ws-estelle",
+                seq: row.seq ?? 0,
+                snippet: row.content.slice(0, 120),
+                timestamp: row.timestamp,
+              },
+            ]
+          : [],
+      ),
+    );
+    return hits.reverse();
   }
 
   #list(): void {

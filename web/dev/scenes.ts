@@ -158,6 +158,8 @@ export function sceneOf(name: string, entries: number): Scene {
       return { ...calm, path: "/settings" };
     case "usage":
       return { ...calm, path: "/usage" };
+    case "rules":
+      return { ...calm, path: "/rules" };
     case "work":
       return { ...calm, path: "/work" };
     case "long":

@@ -88,7 +88,13 @@ export class Stage {
 
   /** Opens a scene and waits until the app is drawn. */
   async visit({ scene, size = DESK, theme = "dark", language = "en", more = "" }: Visit): Promise<Visited> {
-    const context = await this.browser.newContext({ viewport: size, hasTouch: size === PHONE, locale: "en-US" });
+    const context = await this.browser.newContext({
+      viewport: size,
+      hasTouch: size === PHONE,
+      locale: "en-US",
+      // What is looked at must not be in the middle of a movement.
+      reducedMotion: "reduce",
+    });
     const page = await context.newPage();
     const requests: string[] = [];
     const errors: string[] = [];

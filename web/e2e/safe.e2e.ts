@@ -1,8 +1,16 @@
-/** What the page must never do, whatever a conversation says, and what it must always be: usable by everybody. */
-
+/**
+ * What the page must never do, whatever a conversation says, and what it must always be: usable by everybody.
+ *
+ * Every view that is checked leaves a picture in `shots/`, to be looked at.
+ */
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seriousFindings } from "./axe";
 import { DESK, PHONE, Stage } from "./browser";
+import { SHOWN, settle } from "./scenes";
+
+const SHOTS = fileURLToPath(new URL("../shots/", import.meta.url));
 
 const stage = new Stage();
 beforeAll(() => stage.open());
@@ -11,7 +19,7 @@ afterAll(() => stage.close());
 describe("hostile text", () => {
   it("stays text: no script, no remote picture, no bad link, no frame", async () => {
     const { page, requests, errors } = await stage.visit({ scene: "hostile" });
-    await page.getByText("<script>alert(1)</script>", { exact: true }).waitFor();
+    await settle(page, "hostile");
     const found = await page.evaluate(() => ({
       scripts: document.querySelectorAll("#root script, #root iframe, #root img, #root object, #root svg script")
         .length,
@@ -27,32 +35,64 @@ describe("hostile text", () => {
   });
 });
 
-const SCENES = [
-  "chat",
-  "permission",
-  "question",
-  "plan",
-  "failed",
-  "inbox",
-  "list",
-  "settings",
-  "usage",
-  "work",
-  "pairing",
-  "lost",
-];
+const LOOKS = [
+  { name: "phone", size: PHONE, theme: "light" },
+  { name: "desk", size: DESK, theme: "dark" },
+] as const;
+
+/** Windows that open over a conversation, and the words by which one knows that they are there. */
+const WINDOWS: Record<string, (page: Page) => Promise<void>> = {
+  palette: async (page) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option").first().waitFor();
+  },
+  help: async (page) => {
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+  },
+  create: async (page) => {
+    await page.keyboard.press("Alt+n");
+    await page.getByRole("dialog", { name: "New conversation" }).waitFor();
+  },
+  find: async (page) => {
+    await page.keyboard.press("Alt+f");
+    await page.getByRole("searchbox", { name: "Search in this conversation" }).fill("buffer");
+    await page.getByText("1 of").waitFor();
+  },
+  message: async (page) => {
+    await page.getByRole("log").evaluate((log) => {
+      log.scrollTop = 0;
+    });
+    await page.getByRole("button", { name: "Message", exact: true }).first().click();
+    await page.getByRole("button", { name: /^Branch from here/ }).waitFor();
+  },
+  actions: async (page) => {
+    await page.getByRole("button", { name: "Actions", exact: true }).click();
+    await page.getByRole("menu", { name: "Actions", exact: true }).waitFor();
+  },
+};
 
 describe("accessibility", () => {
-  for (const scene of SCENES) {
+  for (const scene of Object.keys(SHOWN)) {
     it(`finds nothing serious in ${scene}, on phone and desk, light and dark`, async () => {
-      for (const [size, theme] of [
-        [PHONE, "light"],
-        [DESK, "dark"],
-      ] as const) {
+      for (const { name, size, theme } of LOOKS) {
         const { page } = await stage.visit({ scene, size, theme });
-        await page.waitForTimeout(scene === "lost" ? 1_500 : 400);
-        const findings = await seriousFindings(page);
-        expect(findings).toEqual([]);
+        await settle(page, scene);
+        await page.screenshot({ path: `${SHOTS}${scene}-${name}.png` });
+        expect(await seriousFindings(page)).toEqual([]);
+        await page.context().close();
+      }
+    });
+  }
+
+  for (const [window, open] of Object.entries(WINDOWS)) {
+    it(`finds nothing serious with ${window} open`, async () => {
+      for (const { name, size, theme } of LOOKS) {
+        const { page } = await stage.visit({ scene: "chat", size, theme });
+        await settle(page, "chat");
+        await open(page);
+        await page.screenshot({ path: `${SHOTS}${window}-${name}.png` });
+        expect(await seriousFindings(page)).toEqual([]);
         await page.context().close();
       }
     });
@@ -62,9 +102,19 @@ describe("accessibility", () => {
 describe("languages", () => {
   for (const language of ["en", "ko", "ja"] as const) {
     it(`${language} fits a phone without sideways scrolling`, async () => {
-      for (const scene of ["permission", "question", "inbox", "list", "settings", "pairing", "lost"]) {
+      for (const scene of [
+        "permission",
+        "question",
+        "inbox",
+        "list",
+        "settings",
+        "rules",
+        "usage",
+        "pairing",
+        "lost",
+      ]) {
         const { page } = await stage.visit({ scene, size: PHONE, language });
-        await page.waitForTimeout(300);
+        await settle(page, scene);
         const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
         expect(isWide, scene).toBe(false);
         expect(await page.evaluate(() => document.documentElement.lang)).toBe(language);
