@@ -69,7 +69,7 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     await expect.poll(() => dialog.getByLabel("Folder").inputValue()).toMatch(/home\/garden$/);
     await dialog.getByRole("button", { name: "Create" }).click();
     await page.getByText("Say what you want done.").waitFor();
-    await page.getByRole("button", { name: "garden" }).waitFor();
+    await page.getByRole("button", { name: "garden", exact: true }).waitFor();
   });
 
   it("lets a device in by a link, once the person at the machine agrees", async () => {
@@ -80,9 +80,9 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     await stranger.page.getByRole("button", { name: "Pair" }).click();
     await stranger.page.getByText("Confirm at the machine").waitFor();
     expect(await agree()).toBe("Phone of Ada");
-    await stranger.page.getByRole("button", { name: "garden" }).waitFor();
+    await stranger.page.getByRole("button", { name: "garden", exact: true }).waitFor();
     await stranger.page.reload();
-    await stranger.page.getByRole("button", { name: "garden" }).waitFor();
+    await stranger.page.getByRole("button", { name: "garden", exact: true }).waitFor();
     await stranger.close();
   });
 
@@ -120,6 +120,10 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     }
     expect(machine.read("home/garden/plan.txt")).toBe("water the basil");
     expect(await desk.page.title()).not.toMatch(/^\(/);
+    await desk.page.keyboard.press("Alt+i");
+    const lately = desk.page.getByRole("region", { name: "Decided lately" });
+    await lately.getByText(/allowed by (you|Phone)/).waitFor();
+    await desk.page.goBack();
   });
 
   it("asks a question on every device, and the answer of one takes it off the others", async () => {

@@ -224,6 +224,8 @@ export const en = {
     noneHelp: "Permissions and questions from all your machines appear here the moment they are asked.",
     recent: "Finished while you were away",
     working: "Working now",
+    decided: "Decided lately",
+    void: "not needed any more",
   },
   composer: {
     commands: "Commands",

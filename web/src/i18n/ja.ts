@@ -225,6 +225,8 @@ export const ja: Catalogue = {
     noneHelp: "すべてのマシンの許可要求と質問が、届きしだいここに現れます。",
     recent: "離れている間に終わったもの",
     working: "作業中",
+    decided: "最近決めたこと",
+    void: "不要になりました",
   },
   composer: {
     commands: "コマンド",

@@ -224,6 +224,8 @@ export const ko: Catalogue = {
     noneHelp: "모든 컴퓨터의 권한 요청과 질문이 여기에 바로 나타납니다.",
     recent: "자리를 비운 사이 끝난 것",
     working: "지금 작업 중",
+    decided: "최근에 결정한 것",
+    void: "더 이상 필요 없음",
   },
   composer: {
     commands: "명령",

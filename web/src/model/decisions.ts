@@ -4,7 +4,7 @@
  * A decision is there from the moment it is asked until somebody answers it or it becomes void. After a reconnect the
  * Pylon says again what is open; what it does not repeat is gone, so that no card stays which nobody waits for.
  */
-import type { ClaudeEvent, DecisionKind, Question } from "@/gen";
+import type { ClaudeEvent, DecisionKind, PermissionDecision, Question } from "@/gen";
 
 export interface Decision {
   deviceId: number;
@@ -21,6 +21,8 @@ export interface Decision {
   askedAt: number;
   /** This device has answered and waits for the confirmation. */
   sent?: boolean;
+  /** What it has answered. */
+  answer?: PermissionDecision;
   /** The answer did not get through, in words. */
   error?: string;
 }
@@ -110,6 +112,8 @@ function opened(decisions: Decisions, decision: Decision): Decisions {
   if (!known) return [...decisions, decision];
   // Said again after a reconnect: it keeps its place and its age.
   return decisions.map((one) =>
-    isSame(one) ? { ...decision, askedAt: Math.min(known.askedAt, decision.askedAt), sent: known.sent } : one,
+    isSame(one)
+      ? { ...decision, askedAt: Math.min(known.askedAt, decision.askedAt), sent: known.sent, answer: known.answer }
+      : one,
   );
 }

@@ -15,6 +15,7 @@ import type {
   RelayToDevice,
   Sender,
 } from "@/gen";
+import { type DecidedList, foldDecided, resultDecided } from "./decided";
 import { changeDecision, type Decisions, foldDecisions, forgetConversation, without } from "./decisions";
 import { allOffline, changeConversation, type Fleet, find, onDevices, onList, onPylonStatus, onStatus } from "./fleet";
 import { extendBack, openWith } from "./history";
@@ -31,6 +32,7 @@ export interface World {
   /** Events of the viewed conversation that came before its page of history. */
   early: readonly ClaudeEventMessage[];
   decisions: Decisions;
+  decided: DecidedList;
   outbox: Outbox;
   /** Problems that belong to no place of their own; the newest last. */
   notices: readonly Notice[];
@@ -49,6 +51,7 @@ export const EMPTY_WORLD: World = {
   viewing: null,
   early: [],
   decisions: [],
+  decided: [],
   outbox: [],
   notices: [],
 };
@@ -92,13 +95,14 @@ export function onFrame(world: World, frame: Frame, now: number): Turned {
     case "claude_permission_result":
     case "claude_answer_result": {
       const { toolUseId, success, error, errorCode } = frame.payload;
+      const decided = resultDecided(world.decided, world.decisions, frame.payload, world.me?.deviceId, now);
       if (
         success ||
         errorCode === "already_answered" ||
         errorCode === "decision_void" ||
         errorCode === "unknown_decision"
       ) {
-        return same({ ...world, decisions: without(world.decisions, (one) => one.toolUseId === toolUseId) });
+        return same({ ...world, decided, decisions: without(world.decisions, (one) => one.toolUseId === toolUseId) });
       }
       return same({
         ...world,
@@ -257,6 +261,7 @@ function onEvent(world: World, message: ClaudeEventMessage, deviceId: number | u
   const told: World = {
     ...world,
     decisions: foldDecisions(world.decisions, origin, event, message.timestamp ?? now),
+    decided: foldDecided(world.decided, world.decisions, conversationId, event, now),
     outbox: event.type === "userMessage" ? dropOutgoing(world.outbox, event.clientMessageId) : world.outbox,
     fleet:
       event.type === "state"

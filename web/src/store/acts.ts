@@ -84,6 +84,7 @@ export function decide(decision: Decision, answer: PermissionDecision, message?:
     type: "claude_permission",
     payload: { workspaceId, conversationId, toolUseId, decision: answer, message },
   });
+  change((world) => ({ ...world, decisions: changeDecision(world.decisions, toolUseId, { answer }) }));
 }
 
 export function answerQuestions(decision: Decision, answer: Answer): void {

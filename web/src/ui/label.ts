@@ -21,3 +21,9 @@ export function errorText(text: Catalogue, error: unknown): string {
   }
   return error instanceof Error && error.message !== "" ? error.message : text.errors.unknown;
 }
+
+/** Who answered a question whether something may run, and how. */
+export function answerWords(text: Catalogue, decision: string | undefined, who: string): string {
+  if (decision === "deny") return text.tool.deniedBy(who);
+  return decision === undefined ? text.tool.answeredBy(who) : text.tool.allowedBy(who);
+}

@@ -10,6 +10,7 @@ import { stateLabel } from "@/ui/label";
 import { StateDot } from "@/ui/state-dot";
 import { EmptyState } from "@/ui/states";
 import { DecisionCard } from "./card";
+import { RecentlyDecided } from "./recent";
 
 export function Inbox() {
   const text = useText();
@@ -48,6 +49,7 @@ export function Inbox() {
             <p className="px-4 py-3 text-[14px] text-muted">{text.decision.unseen}</p>
           </article>
         ))}
+        <RecentlyDecided />
         {finished.length > 0 && <Group title={text.inbox.recent}>{finished.map(row)}</Group>}
         {working.length > 0 && <Group title={text.inbox.working}>{working.map(row)}</Group>}
       </div>

@@ -1,14 +1,14 @@
 /** A call of a tool: one informative line until it is opened. */
 import { ChevronRight } from "lucide-react";
 import { memo, type ReactNode, useMemo, useState } from "react";
-import type { Catalogue } from "@/i18n";
 import type { Entry, ToolEntry } from "@/model/entries";
 import type { Place } from "@/model/fleet";
 import { toolTarget, toolView } from "@/model/tools";
 import { useApp } from "@/store/app";
+import { useDeviceName } from "@/store/device-name";
 import { useFormats, useText } from "@/store/text";
 import { useWholeInput } from "@/store/whole-input";
-import { toolLabel } from "@/ui/label";
+import { answerWords, toolLabel } from "@/ui/label";
 import { Plain } from "@/ui/plain";
 import { ToolIcon } from "@/ui/tool-icon";
 import { taskWords } from "./remarks";
@@ -119,26 +119,14 @@ function ToolEndWords({ tool }: { tool: ToolEntry }) {
 function AnswerWords({ tool }: { tool: ToolEntry }) {
   const text = useText();
   const formats = useFormats();
-  const me = useApp((app) => app.world.me?.deviceId);
-  const name = useApp((app) => app.world.devices.find((device) => device.deviceId === tool.answer?.deviceId)?.name);
+  const name = useDeviceName(tool.answer?.deviceId);
   const answer = tool.answer;
   if (!answer) return null;
-  const who =
-    answer.deviceId === undefined
-      ? text.tool.byRule
-      : answer.deviceId === me
-        ? text.tool.you
-        : (name ?? text.tool.device(answer.deviceId));
   return (
     <p className="text-[12.5px] text-faint">
-      {answerWords(text, answer.decision, who)}
-      {answer.at && ` · ${formats.clock(answer.at)}`}
+      {answerWords(text, answer.decision, name ?? text.tool.byRule)}
+      {answer.at && ` · ${formats.moment(answer.at)}`}
       {answer.content && <span className="text-muted"> · {answer.content}</span>}
     </p>
   );
-}
-
-function answerWords(text: Catalogue, decision: string | undefined, who: string): string {
-  if (decision === "deny") return text.tool.deniedBy(who);
-  return decision === undefined ? text.tool.answeredBy(who) : text.tool.allowedBy(who);
 }
