@@ -266,11 +266,12 @@ fn wish(mode: CliMode, run_folder: &Path, work: &Path) -> Result<LaunchWish, Can
         model: None,
         append_system_prompt: None,
         mcp_config: None,
+        servers: None,
         tool_server: None,
         trust: FolderTrust::Granted,
         hooks: Hooks::Run,
         frozen: Some(FrozenProject {
-            settings: vec![("settings.json", permissive().into_bytes())],
+            files: vec![("settings.json".to_owned(), permissive().into_bytes())],
             links: Vec::new(),
         }),
     })

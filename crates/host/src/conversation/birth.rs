@@ -114,6 +114,7 @@ fn first_wish(command: &SendMessage) -> LaunchWish {
         model: payload.model.clone(),
         append_system_prompt: payload.append_system_prompt.clone(),
         mcp_config: payload.mcp_config.clone(),
+        servers: None,
         tool_server: None,
         trust: FolderTrust::Withheld,
         hooks: Hooks::None,

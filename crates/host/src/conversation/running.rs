@@ -142,13 +142,20 @@ impl Actor {
         let context = Arc::clone(&self.context);
         let wanted = wish.clone();
         let task = self.context.tracker.spawn(async move {
-            let (wish, question, settings) = examine_folder(&context, wanted);
             let cli = context.agent.find().await.map_err(|error| error.to_api())?;
-            let environment = context.settings.environment.clone();
-            let prepared = prepare(&wish, &cli, environment).map_err(|error| error.to_api())?;
+            let environment = &context.settings.environment;
+            let prepare = |wish: &LaunchWish| {
+                let prepared = prepare(wish, &cli, environment.clone());
+                prepared.map_err(|error| error.to_api())
+            };
+            // What cannot be started is not worth a trial.
+            let mode = prepare(&wanted)?.mode;
             // No proof that it asks before every tool, no start.
-            let proven = context.canary.ensure(&cli, prepared.mode).await;
+            let proven = context.canary.ensure(&cli, mode).await;
             proven.map_err(|error| error.to_api())?;
+            // Only now, because a trial takes its time: what is judged here is what is started.
+            let (wish, question, settings) = examine_folder(&context, wanted);
+            let prepared = prepare(&wish)?;
             let warnings = prepared.warnings.iter().map(ToString::to_string).collect();
             Ok(Ready {
                 settings: settings.filter(|_| prepared.takes_settings_in),
@@ -180,6 +187,7 @@ impl Actor {
             model: settings.model.clone(),
             append_system_prompt: settings.append_system_prompt.clone(),
             mcp_config: settings.mcp_config.clone(),
+            servers: None,
             tool_server: settings
                 .tool_server
                 .as_ref()
@@ -505,6 +513,7 @@ fn examine_folder(
     let user_hooks = config.map(|config| trust::scan_user_hooks(&config));
     let user_hooks = user_hooks.unwrap_or_default();
     wish.frozen = contents.frozen();
+    wish.servers = contents.servers();
     wish.hooks = contents.hooks(wish.trust, user_hooks.iter().map(String::as_str));
     let question = match standing {
         trust::Standing::Ask => trust_request(&contents),

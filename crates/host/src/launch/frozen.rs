@@ -3,7 +3,8 @@
 //! Measured on both versions: a settings file that appears or changes in mid-session is read at once, its variables are
 //! set and the programs it names run (`apiKeyHelper`), so an agent could give itself what nobody has trusted. With
 //! `--project-config-root` 2.1.325 takes settings, agents, skills and commands from another folder, and only the
-//! instructions from the working folder. So the settings are copied into the run's folder, and the rest is linked.
+//! instructions from the working folder. So settings, agents and commands are copied into the run's folder as they were
+//! looked at. What consists of several files, skills above all, is linked.
 //! 2.1.197 does not know the option: there hooks are kept from appearing (`Hooks::None` in `gate`), and a process is ended
 //! when the settings of its folder are found to have changed (`conversation::watching`).
 //!
@@ -28,18 +29,18 @@ const ROOT: &str = "project";
 /// What a folder brings, detached from it.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct FrozenProject {
-    /// Settings files: the name in `.claude`, and their bytes.
-    pub(crate) settings: Vec<(&'static str, Vec<u8>)>,
-    /// Agents, skills and the like: the path in `.claude`, and where it really is.
+    /// Settings, agents and commands: the path in `.claude`, and their bytes.
+    pub(crate) files: Vec<(String, Vec<u8>)>,
+    /// Skills and the like: the path in `.claude`, and where it really is.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
 }
 
 impl std::fmt::Debug for FrozenProject {
     /// Leaves out contents: settings may carry `env`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<&str> = self.settings.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = self.files.iter().map(|(name, _)| name.as_str()).collect();
         f.debug_struct("FrozenProject")
-            .field("settings", &names)
+            .field("files", &names)
             .field("links", &self.links.len())
             .finish()
     }
@@ -61,7 +62,8 @@ impl FrozenProject {
         let claude = Self::root(folder.path()).join(".claude");
         let make = |path: &Path| DirBuilder::new().recursive(true).mode(0o700).create(path);
         make(&claude)?;
-        for (name, bytes) in &self.settings {
+        for (name, bytes) in &self.files {
+            claude.join(name).parent().map_or(Ok(()), make)?;
             folder.store_file(&format!("{ROOT}/.claude/{name}"), bytes)?;
         }
         for (name, target) in &self.links {

@@ -21,6 +21,7 @@ fn wish(folder: &Path) -> LaunchWish {
         model: None,
         append_system_prompt: None,
         mcp_config: None,
+        servers: None,
         tool_server: None,
         trust: FolderTrust::Withheld,
         hooks: Hooks::None,
@@ -99,13 +100,23 @@ fn a_folder_that_is_not_trusted_brings_nothing() {
     let place = tempfile::tempdir().unwrap();
     let servers = r#"{"mcpServers":{"mine":{"command":"run-me","cwd":"./mcp"}}}"#;
     std::fs::write(place.path().join(".mcp.json"), servers).unwrap();
-    let withheld = prepared(&wish(place.path()));
+    let looked_at = LaunchWish {
+        servers: crate::trust::scan(place.path(), None).unwrap().servers(),
+        ..wish(place.path())
+    };
+    let withheld = prepared(&looked_at);
     assert_eq!(value(&withheld, "--setting-sources"), Some("user"));
     assert_eq!(withheld.files, []);
+    // What was looked at counts, whatever the folder holds by now.
+    std::fs::write(
+        place.path().join(".mcp.json"),
+        servers.replace("run-me", "planted"),
+    )
+    .unwrap();
     let granted = prepared(&LaunchWish {
         trust: FolderTrust::Granted,
         hooks: Hooks::Run,
-        ..wish(place.path())
+        ..looked_at.clone()
     });
     assert_eq!(
         value(&granted, "--setting-sources"),
@@ -139,9 +150,9 @@ fn given_servers_go_into_a_file_and_no_secret_into_an_argument() {
 #[test]
 fn a_broken_configuration_costs_its_servers_only() {
     let place = tempfile::tempdir().unwrap();
-    std::fs::write(place.path().join(".mcp.json"), "{ nonsense").unwrap();
     let broken = prepared(&LaunchWish {
         trust: FolderTrust::Granted,
+        servers: Some(FolderServers(b"{ nonsense".to_vec())),
         ..wish(place.path())
     });
     assert!(matches!(broken.warnings[..], [ServerWarning::File(_)]));

@@ -24,5 +24,5 @@ pub use frozen::FrozenProject;
 pub(crate) use gate::OF_A_PLUGIN;
 pub use gate::{ASK_RULES, CliMode, Hooks};
 pub use prepare::{LaunchRefused, Prepared, RunFile, check_folder, greeting, prepare};
-pub use servers::ServerWarning;
+pub use servers::{FolderServers, ServerWarning};
 pub use wish::{FolderTrust, LaunchWish};

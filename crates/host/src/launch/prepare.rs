@@ -130,12 +130,7 @@ pub fn prepare(
         Some(_) => StartIn::Folder,
         None => StartIn::Default,
     };
-    let (document, warnings) = servers::document(
-        wish.mcp_config.as_ref(),
-        &wish.working_dir,
-        wish.trust,
-        start,
-    );
+    let (document, warnings) = servers::document(wish, start);
     let files: Vec<RunFile> = document
         .into_iter()
         .map(|contents| RunFile {

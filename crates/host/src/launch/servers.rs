@@ -1,17 +1,18 @@
 //! The tool servers of a run: those that were given, or those of the folder.
 //!
-//! What is wrong with a configuration costs its servers, never the run.
+//! What is wrong with a configuration costs its servers, never the run. Those of the folder are taken from the bytes that
+//! were looked at when the folder was judged, never from the folder itself.
 
 use std::path::Path;
 
 use estelle_claude::mcp::{
-    DotMcpJson, DotMcpJsonError, McpServerConfig, McpServers, SkippedServer, load_dot_mcp_json,
-    mcp_config_argument, parse_dot_mcp_json,
+    DotMcpJson, DotMcpJsonError, McpServerConfig, McpServers, SkippedServer, mcp_config_argument,
+    parse_dot_mcp_json,
 };
 use estelle_proto::Json;
 use serde_json::Value;
 
-use super::wish::FolderTrust;
+use super::wish::{FolderTrust, LaunchWish};
 
 /// Why tool servers are left out.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,17 @@ pub enum ServerWarning {
     Entry(#[from] SkippedServer),
 }
 
+/// The `.mcp.json` of a folder as it was when the folder was looked at.
+#[derive(Clone, PartialEq, Eq)]
+pub struct FolderServers(pub(crate) Vec<u8>);
+
+impl std::fmt::Debug for FolderServers {
+    /// Leaves out contents: servers may carry `env`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "FolderServers({} bytes)", self.0.len())
+    }
+}
+
 /// Where programs start that say nothing about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StartIn {
@@ -38,18 +50,16 @@ pub(super) enum StartIn {
 }
 
 /// The `--mcp-config` document of a run, and what was left out.
-pub(super) fn document(
-    given: Option<&Json>,
-    folder: &Path,
-    trust: FolderTrust,
-    start: StartIn,
-) -> (Option<String>, Vec<ServerWarning>) {
-    let read = match (given, trust) {
+pub(super) fn document(wish: &LaunchWish, start: StartIn) -> (Option<String>, Vec<ServerWarning>) {
+    let folder = wish.working_dir.as_path();
+    let of_folder = wish.servers.as_ref();
+    let of_folder = of_folder.filter(|_| wish.trust == FolderTrust::Granted);
+    let read = match (&wish.mcp_config, of_folder) {
         (Some(given), _) => given_servers(given, folder).map_err(ServerWarning::Given),
-        (None, FolderTrust::Granted) => load_dot_mcp_json(folder)
-            .map(Option::unwrap_or_default)
-            .map_err(ServerWarning::File),
-        (None, FolderTrust::Withheld) => Ok(DotMcpJson::default()),
+        (None, Some(servers)) => {
+            parse_dot_mcp_json(&servers.0, folder).map_err(ServerWarning::File)
+        }
+        (None, None) => Ok(DotMcpJson::default()),
     };
     match read {
         Ok(mut found) => {

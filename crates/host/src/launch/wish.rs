@@ -6,6 +6,7 @@ use estelle_proto::{ClaudeSessionId, ConversationId, Generation, Json, Permissio
 
 use super::frozen::FrozenProject;
 use super::gate::Hooks;
+use super::servers::FolderServers;
 
 /// The settings of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,8 +27,10 @@ pub struct LaunchWish {
     pub model: Option<String>,
     /// What to add to the system prompt.
     pub append_system_prompt: Option<String>,
-    /// Tool servers; absent means those of `.mcp.json`, if the folder is trusted.
+    /// Tool servers; absent means those of the folder, if it is trusted.
     pub mcp_config: Option<Json>,
+    /// The tool servers of the folder.
+    pub servers: Option<FolderServers>,
     /// The server of our own tools, if the conversation has one.
     pub tool_server: Option<String>,
     /// Whether what the folder brings is loaded.

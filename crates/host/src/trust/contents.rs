@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::launch::{FolderTrust, FrozenProject, Hooks, OF_A_PLUGIN};
+use crate::launch::{FolderServers, FolderTrust, FrozenProject, Hooks, OF_A_PLUGIN};
 
 /// A hash over everything that was found, as hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,6 +103,8 @@ pub struct FolderContents {
     hook_events: BTreeSet<String>,
     #[serde(skip)]
     frozen: Option<FrozenProject>,
+    #[serde(skip)]
+    servers: Option<FolderServers>,
 }
 
 /// A file that was read.
@@ -146,8 +148,10 @@ impl FolderContents {
             .then(|| frozen(&folder, &files, links))
             .flatten();
         let settings = settings_hash(&files);
+        let servers = files.iter().find(|file| file.kind == Kind::ToolServers);
         Self {
             settings,
+            servers: servers.map(|file| FolderServers(file.bytes.clone())),
             folder,
             hash: ContentHash(hasher.finalize().to_hex().to_string()),
             items,
@@ -165,6 +169,11 @@ impl FolderContents {
     /// What the folder brings, detached from it, for [`crate::launch::LaunchWish::frozen`].
     pub fn frozen(&self) -> Option<FrozenProject> {
         self.frozen.clone()
+    }
+
+    /// The tool servers of the folder, for [`crate::launch::LaunchWish::servers`].
+    pub fn servers(&self) -> Option<FolderServers> {
+        self.servers.clone()
     }
 
     /// Whether hooks run, given what the user's own settings have ([`user_hook_events`]) and whether the folder
@@ -203,22 +212,27 @@ fn frozen(
     if settings.clone().any(|file| names_programs(&file.bytes)) {
         return None;
     }
-    let mut frozen = FrozenProject {
-        settings: Vec::new(),
-        links,
-    };
+    let mut frozen = FrozenProject::default();
     for name in ["settings.json", "settings.local.json"] {
         let path = folder.join(".claude").join(name);
         let found = settings.clone().find(|file| file.path == path);
-        frozen
-            .settings
-            .extend(found.map(|file| (name, file.bytes.clone())));
+        let found = found.map(|file| (name.to_owned(), file.bytes.clone()));
+        frozen.files.extend(found);
+    }
+    for (name, target) in links {
+        // A skill has files around it that it names; an agent or a command is one text.
+        let is_one_text = name.starts_with("agents") || name.starts_with("commands");
+        let read = files.iter().find(|file| file.path == target);
+        match (name.to_str(), read.filter(|_| is_one_text)) {
+            (Some(name), Some(file)) => frozen.files.push((name.to_owned(), file.bytes.clone())),
+            (Some(_) | None, _) => frozen.links.push((name, target)),
+        }
     }
     Some(frozen)
 }
 
 fn names_programs(settings: &[u8]) -> bool {
-    match serde_json::from_slice(settings) {
+    match parse(settings) {
         Ok(Value::Object(settings)) => COMMANDS.iter().any(|name| settings.contains_key(*name)),
         // What we cannot read the CLI may read.
         Ok(_) | Err(_) => true,
@@ -228,13 +242,18 @@ fn names_programs(settings: &[u8]) -> bool {
 /// The events for which a settings file of the user has hooks. Plugins count as hooks of an unknown event.
 pub fn user_hook_events(settings: &[u8]) -> BTreeSet<String> {
     let mut events = BTreeSet::new();
-    if let Ok(Value::Object(settings)) = serde_json::from_slice(settings) {
+    if let Ok(Value::Object(settings)) = parse(settings) {
         events.extend(hooks_in(&settings));
         if enables_plugins(&settings) {
             events.insert(OF_A_PLUGIN.to_owned());
         }
     }
     events
+}
+
+/// A document, with or without the mark that some editors put in front: the CLI reads both.
+fn parse(bytes: &[u8]) -> serde_json::Result<Value> {
+    serde_json::from_slice(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes))
 }
 
 fn hooks_in(settings: &Map<String, Value>) -> Vec<String> {
@@ -291,7 +310,7 @@ fn front_matter(bytes: &[u8]) -> Option<String> {
 }
 
 fn server_effects(bytes: &[u8]) -> Vec<String> {
-    let document: Value = serde_json::from_slice(bytes).unwrap_or_default();
+    let document = parse(bytes).unwrap_or_default();
     let servers = document.get("mcpServers").and_then(Value::as_object);
     let Some(servers) = servers else {
         return vec!["is no list of tool servers".to_owned()];
@@ -329,7 +348,7 @@ const COMMANDS: [&str; 8] = [
 ];
 
 fn settings_effects(bytes: &[u8]) -> Vec<String> {
-    let Ok(Value::Object(settings)) = serde_json::from_slice(bytes) else {
+    let Ok(Value::Object(settings)) = parse(bytes) else {
         return vec!["is no settings file".to_owned()];
     };
     let mut effects = hook_effects(&settings);

@@ -243,6 +243,44 @@ fn the_users_own_hooks_are_found() {
 }
 
 #[test]
+fn a_mark_in_front_of_a_file_hides_nothing() {
+    let place = place();
+    let work = place.path().join("repo/sub/work");
+    let servers = r#"{"mcpServers":{"theirs":{"command":"run-me"}}}"#;
+    put(&work.join(".mcp.json"), &format!("\u{feff}{servers}"));
+    put(
+        &work.join(".claude/settings.json"),
+        &format!("\u{feff}{HOOK}"),
+    );
+    let found = contents(&place);
+    let effects: Vec<_> = found.items.iter().flat_map(|item| &item.effects).collect();
+    assert!(
+        effects.iter().any(|effect| effect.contains("run-me")),
+        "{effects:?}"
+    );
+    assert_eq!(found.hooks(FolderTrust::Granted, []), Hooks::Run);
+}
+
+#[test]
+fn what_is_one_text_is_frozen_and_what_has_files_around_it_is_linked() {
+    let place = place();
+    let claude = place.path().join("repo/sub/work/.claude");
+    for name in ["agents/a.md", "commands/c.md", "skills/s/SKILL.md"] {
+        put(&claude.join(name), "as it was");
+    }
+    let frozen = contents(&place).frozen().unwrap();
+    let files: Vec<_> = frozen.files.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(files, ["agents/a.md", "commands/c.md"]);
+    assert!(frozen.files.iter().all(|(_, bytes)| bytes == b"as it was"));
+    let links: Vec<_> = frozen
+        .links
+        .iter()
+        .map(|(name, _)| name.as_path())
+        .collect();
+    assert_eq!(links, [Path::new("skills/s")]);
+}
+
+#[test]
 fn a_damaged_store_trusts_nobody_and_says_so() {
     let place = place();
     put(&place.path().join("repo/sub/work/.mcp.json"), "{}");

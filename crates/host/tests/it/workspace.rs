@@ -101,6 +101,7 @@ impl Workspace {
             model: None,
             append_system_prompt: None,
             mcp_config: None,
+            servers: contents.servers(),
             tool_server: None,
             trust,
             hooks: contents.hooks(trust, []),
@@ -251,16 +252,29 @@ async fn what_a_trusted_folder_brings_is_found_when_it_is_frozen() {
         fs::create_dir_all(workspace.path("repo/.claude/skills/tidy")).unwrap();
         let skill = "---\nname: tidy\ndescription: tidies\n---\nTidy up.";
         fs::write(workspace.path("repo/.claude/skills/tidy/SKILL.md"), skill).unwrap();
+        fs::create_dir_all(workspace.path("repo/.claude/agents")).unwrap();
+        let agent = "---\nname: helper\ndescription: helps\n---\nHelp.";
+        fs::write(workspace.path("repo/.claude/agents/helper.md"), agent).unwrap();
+        let bash = json!({ "command": workspace.leaves("agent"), "description": "help" });
+        let help = json!({
+            "description": "help", "subagent_type": "helper", "run_in_background": false,
+            "prompt": Script::new().tool("Bash", bash).say("helped").prompt(),
+        });
         let mark = workspace.leaves("variable");
         let line = format!("test \"$OF_THE_PROJECT\" = yes && {here} && {mark}");
         let script = Script::new()
             .tool("Bash", json!({ "command": line, "description": "work" }))
             .tool("Skill", json!({ "skill": "tidy" }))
+            .tool("Agent", help)
             .say("done");
         let prepared = workspace.prepared(&real, &api, FolderTrust::Granted);
         let asked = workspace.play(&prepared, &script, CanUseTool::allow).await;
-        assert_eq!(asked, ["Bash", "Skill"], "{real:?}");
-        assert_eq!(workspace.marks(), ["server", "variable"], "{real:?}");
+        assert_eq!(asked, ["Bash", "Skill", "Agent", "Bash"], "{real:?}");
+        assert_eq!(
+            workspace.marks(),
+            ["agent", "server", "variable"],
+            "{real:?}"
+        );
     }
 }
 

@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use estelle_host::Host;
 use estelle_host::ipc::Desk;
-use estelle_proto::decisions::PermissionDecision;
-use estelle_proto::ipc::{NewSession, PermissionResponse, SetModel, SetPermissionMode};
+use estelle_proto::decisions::{DecisionKind, PermissionDecision};
+use estelle_proto::ipc::{
+    NewSession, PermissionResponse, SetModel, SetPermissionMode, StopSession,
+};
 use estelle_proto::{ClaudeSessionId, ConversationId, ErrorCode, Generation, PermissionMode};
 use estelle_sim::script::Script;
 use serde_json::json;
 
 use super::stage::{Agent, Listener, Stage, conversation, message, status, submit};
+use crate::program::simulator;
 
 /// An agent's program that says its version only when the gate `version` is open.
 fn slow_to_say_its_version(stage: &mut Stage) {
@@ -19,15 +22,78 @@ fn slow_to_say_its_version(stage: &mut Stage) {
     stage.program = stage.wrapped("slow-agent", &first, &stage.program);
 }
 
-/// An agent's program whose trial goes on only when the gate `trial` is open.
-fn slow_in_its_trial(stage: &mut Stage) {
+/// The words of a program whose trial goes on only when the gate `trial` is open.
+fn slow_trial(stage: &Stage) -> String {
     let wait = stage.wait_for("trial");
     let work = stage.path("work");
-    let first = format!(
+    format!(
         "if [ \"$1\" != --version ] && [ \"$PWD\" != {} ]; then {wait}; fi",
         work.display()
-    );
-    stage.program = stage.wrapped("slow-agent", &first, &stage.program);
+    )
+}
+
+/// Waits until a start has come to the trial of its program.
+async fn is_on_trial(host: &Host, id: &ConversationId) {
+    let on_trial = async {
+        loop {
+            let why = status(host, id).await.evidence.unwrap().why;
+            if why.is_some_and(|why| why.contains("on trial")) {
+                break;
+            }
+        }
+    };
+    let limit = Duration::from_mins(1);
+    tokio::time::timeout(limit, on_trial).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_folder_brings_is_judged_after_the_trial_and_not_before() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    stage.program = stage.wrapped("agent", "", simulator());
+    let servers =
+        |command: &str| json!({"mcpServers": {"theirs": {"command": command}}}).to_string();
+    let file = stage.path("work/.mcp.json");
+    std::fs::write(&file, servers("/bin/true")).unwrap();
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let say = |text: &str| message(&stage, &id, &Script::new().say(text).prompt());
+    let end = || StopSession {
+        end_process: Some(true),
+        ..StopSession::new(id.clone())
+    };
+    let allow = |call| PermissionResponse::new(id.clone(), call, PermissionDecision::Allow);
+    let servers_of = |run: &str| {
+        let file = format!("data/conversations/conv-1/runs/{run}/mcp.json");
+        std::fs::read_to_string(stage.path(&file)).ok()
+    };
+    submit(&host, say("first")).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let trusted = listener.asked().await;
+    submit(&host, allow(trusted.tool_use_id.clone()))
+        .await
+        .unwrap();
+    listener.result().await;
+    submit(&host, end()).await.unwrap();
+
+    // Another program in its place is on trial again.
+    stage.wrapped("agent", &slow_trial(&stage), simulator());
+    submit(&host, say("second")).await.unwrap();
+    is_on_trial(&host, &id).await;
+    std::fs::write(&file, servers("/bin/planted")).unwrap();
+    stage.open_gate("trial");
+    let again = listener.asked().await;
+    assert_eq!(again.kind, Some(DecisionKind::Trust));
+    assert_ne!(again.tool_use_id, trusted.tool_use_id);
+    assert!(again.tool_input.get().contains("/bin/planted"), "{again:?}");
+    listener.result().await;
+    assert_eq!(servers_of("2"), None, "nothing of it is loaded");
+
+    // What was trusted is what runs.
+    submit(&host, allow(again.tool_use_id)).await.unwrap();
+    submit(&host, end()).await.unwrap();
+    submit(&host, say("third")).await.unwrap();
+    listener.result().await;
+    assert!(servers_of("3").unwrap().contains("/bin/planted"));
 }
 
 /// Nobody is held up.
@@ -141,7 +207,7 @@ async fn set(host: &Host, id: &ConversationId) {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_set_while_a_start_is_prepared_counts_for_that_start() {
     let mut stage = Stage::new(&Agent::Simulator).await;
-    slow_in_its_trial(&mut stage);
+    stage.program = stage.wrapped("slow-agent", &slow_trial(&stage), &stage.program);
     let host = stage.open();
     let id = conversation("conv-1");
     let gone = "6f5c1c1e-3d0c-4b57-9d2c-0a6d7c1f3f10";
