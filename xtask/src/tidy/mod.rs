@@ -10,6 +10,7 @@ use anyhow::bail;
 
 use crate::workspace;
 
+mod attacks;
 mod docs;
 mod edges;
 mod names;
@@ -79,6 +80,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         .collect();
     findings.extend(size::stale_exceptions(&files));
     findings.extend(docs::missing_documents(&files));
+    findings.extend(attacks::attack_cases(&files));
     if findings.is_empty() {
         return Ok(());
     }
