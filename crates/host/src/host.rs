@@ -4,6 +4,7 @@
 //! Letting go of it leaves the runs alone; stopping them is something to be asked for.
 
 mod forking;
+mod trying;
 
 use std::collections::HashMap;
 use std::io;
@@ -27,7 +28,7 @@ use tokio::time::error::Elapsed;
 
 use crate::conversation::{
     Actor, Book, Command, Context, Ended, HostSettings, OpenBookError, Trouble,
-    await_first_message, await_opening, disk_trouble, private_folder, subscribe, unknown,
+    await_first_message, await_opening, disk_trouble, now, private_folder, subscribe, unknown,
 };
 use crate::data::DataFolder;
 use crate::ipc::{Desk, Done, Refusal, in_one_line};
@@ -311,9 +312,9 @@ impl Host {
     fn set(&self, command: PylonToHost) -> Result<Done, ApiError> {
         match command {
             PylonToHost::SetPermissionMode(change) => self.set_default_mode(change.mode),
-            PylonToHost::GetRules(asked) => Ok(self.rules(asked.workspace_id.as_ref())),
+            PylonToHost::GetRules(asked) => Ok(self.try_out(&asked)),
             PylonToHost::SetRule(change) => {
-                let set = self.context.rules().set(change.rule);
+                let set = self.context.rules().set(change.rule, now());
                 set.map_err(|error| error.to_api())?;
                 Ok(self.rules(None))
             }

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The result says which rules are in force afterwards. Changing them needs the right to manage devices, since a rule
-//! decides for everybody; the host keeps them.
+//! decides for everybody; the host keeps them. Whoever may look may also try what would become of a call.
 //!
 //! # Failures
 //!
@@ -14,7 +14,7 @@
 //! | the notation of the rule makes no sense | `invalid_message` |
 //! | the host is away | `host_unavailable` |
 
-use crate::ipc::{PermissionRule, RuleEffect};
+use crate::ipc::{CallVerdict, PermissionRule, RuleEffect, TriedCall};
 use crate::{DeviceId, RuleText, WorkspaceId};
 
 request! {
@@ -23,6 +23,8 @@ request! {
         optional {
             /// Those of the machine and of this workspace; absent means all.
             workspace_id: WorkspaceId,
+            /// A call to judge by them. Nothing runs.
+            attempt: TriedCall,
         }
     }
 }
@@ -55,6 +57,8 @@ reply! {
         optional {
             /// Why the rules are not known; then everything is asked about.
             warning: String,
+            /// What would become of the call that was tried.
+            verdict: CallVerdict,
         }
     }
 }

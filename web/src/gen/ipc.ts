@@ -12,6 +12,19 @@ import type { WaitingMessage } from "./waiting";
 import type { OpenBlock } from "./writing";
 
 /**
+ * What would become of a call.
+ */
+export type CallVerdict = { 
+/**
+ * Whether it would run.
+ */
+effect: RuleEffect, 
+/**
+ * The rule, list or mode that says so, for a person to read.
+ */
+reason: string, };
+
+/**
  * Takes a message back that the agent has not been given.
  */
 export type CancelMessage = { 
@@ -162,6 +175,10 @@ export type GetRules = {
  * Of which workspace; absent means of all.
  */
 workspaceId?: WorkspaceId, 
+/**
+ * A call to judge by the rules of the machine and of this workspace.
+ */
+attempt?: TriedCall, 
 /**
  * Chosen by the sender; the result echoes it.
  */
@@ -444,7 +461,11 @@ effect: RuleEffect,
 /**
  * Where it holds; absent means everywhere on the machine.
  */
-workspaceId?: WorkspaceId, };
+workspaceId?: WorkspaceId, 
+/**
+ * When it got this effect. The host says it; it does not believe others.
+ */
+since?: Timestamp, };
 
 /**
  * How the process of a conversation is.
@@ -610,7 +631,11 @@ rules: Array<PermissionRule>,
 /**
  * Why the rules are not known; then everything is asked about.
  */
-warning?: string, };
+warning?: string, 
+/**
+ * What would become of the call that was tried.
+ */
+verdict?: CallVerdict, };
 
 /**
  * Says something to the agent, starting or resuming its process if need be.
@@ -980,6 +1005,27 @@ sessionId: ConversationId,
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };
+
+/**
+ * A call that is judged and not made.
+ */
+export type TriedCall = { 
+/**
+ * Which tool.
+ */
+toolName: string, 
+/**
+ * With what.
+ */
+input: Json, 
+/**
+ * The folder in which the agent would work; absent means the home folder.
+ */
+workingDir?: PathText, 
+/**
+ * The permission mode; absent means the default of the machine.
+ */
+mode?: PermissionMode, };
 
 /**
  * No further events of the conversation, please.

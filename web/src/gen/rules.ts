@@ -2,7 +2,7 @@
 
 import type { ErrorCode, Retry } from "./error";
 import type { DeviceId, RequestId, RuleText, WorkspaceId } from "./ids";
-import type { PermissionRule, RuleEffect } from "./ipc";
+import type { CallVerdict, PermissionRule, RuleEffect, TriedCall } from "./ipc";
 
 /**
  * Sets a rule, or takes it away.
@@ -34,6 +34,10 @@ export type RulesRequest = {
  */
 workspaceId?: WorkspaceId, 
 /**
+ * A call to judge by them. Nothing runs.
+ */
+attempt?: TriedCall, 
+/**
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };
@@ -58,6 +62,10 @@ success: boolean,
  * Why the rules are not known; then everything is asked about.
  */
 warning?: string, 
+/**
+ * What would become of the call that was tried.
+ */
+verdict?: CallVerdict, 
 /**
  * Why not, for a person to read; only on failure.
  */

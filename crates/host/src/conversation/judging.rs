@@ -2,15 +2,18 @@
 //!
 //! **Invariant:** a verdict is in the log before it is sent, and is never made again.
 
+use std::collections::BTreeSet;
+
 use estelle_proto::decisions::DecisionKind;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent};
-use estelle_proto::{Json, PermissionMode, ToolUseId};
+use estelle_proto::{Json, PermissionMode, ToolUseId, WorkspaceId};
 use estelle_state::conversation::{Request, Verdict as Noted};
 use estelle_state::decisions::{Answered, DecisionKey};
 use estelle_state::policy::{Mode, Place, Policy, Verdict, judge};
 use serde_json::{Value, json};
 
 use super::actor::{Actor, Broken, now};
+use super::context::Context;
 use super::running::Phase;
 use crate::log::Sync;
 use crate::rules::InForce;
@@ -23,6 +26,51 @@ pub(super) const TRUST: &str = "TrustFolder";
 /// What the agent hears when an allow, which repeats the whole input, does not fit the pipe.
 const TOO_LARGE: &str =
     "The input of this call is larger than can be approved; do it in smaller pieces";
+
+/// Where and under what a call would be made.
+pub(crate) struct Case<'a> {
+    pub(crate) workspace: Option<&'a WorkspaceId>,
+    pub(crate) cwd: &'a str,
+    /// Absent means the default of the machine.
+    pub(crate) mode: Option<&'a PermissionMode>,
+    /// Tools that a person has allowed for the conversation.
+    pub(crate) remembered: BTreeSet<String>,
+}
+
+impl Case<'_> {
+    /// The policy's verdict, or why a person must be asked without it.
+    pub(crate) fn judge(
+        self,
+        context: &Context,
+        tool: &str,
+        input: &Value,
+    ) -> Result<Verdict, String> {
+        let settings = &context.settings;
+        let rules = match context.rules().in_force(self.workspace) {
+            InForce::Rules(rules) => rules,
+            InForce::AskEverything(damaged) => return Err(damaged.to_string()),
+        };
+        let policy = Policy {
+            mode: mode(self.mode.unwrap_or(&context.default_mode())),
+            deny_first: settings.deny_first,
+            remembered: self.remembered,
+            rules,
+            patterns: settings.patterns.clone(),
+        };
+        let home = settings.home.as_ref().map(|path| path.to_string_lossy());
+        let data = settings.data.to_string_lossy();
+        let place = Place {
+            cwd: self.cwd,
+            home: home.as_deref(),
+            data_folder: Some(&data),
+            resolve: &|path| {
+                let path = std::fs::canonicalize(path).ok()?;
+                path.into_os_string().into_string().ok()
+            },
+        };
+        Ok(judge(&policy, place, tool, input))
+    }
+}
 
 impl Actor {
     /// Decides about a request that nobody has judged.
@@ -71,36 +119,19 @@ impl Actor {
         if request.kind != DecisionKind::Permission {
             return Err("only a person can answer this".to_owned());
         }
-        let settings = &self.context.settings;
         let Some(cwd) = self.working_folder() else {
             return Err("it is not known in which folder the agent works".to_owned());
         };
         let conversation = self.book.conversation();
         let own = conversation.settings();
-        let rules = match self.context.rules().in_force(own.workspace_id.as_ref()) {
-            InForce::Rules(rules) => rules,
-            InForce::AskEverything(damaged) => return Err(damaged.to_string()),
-        };
-        let policy = Policy {
-            mode: mode(own.mode.as_ref().unwrap_or(&self.context.default_mode())),
-            deny_first: settings.deny_first,
-            remembered: conversation.remembered().clone(),
-            rules,
-            patterns: settings.patterns.clone(),
-        };
-        let home = settings.home.as_ref().map(|path| path.to_string_lossy());
-        let data = settings.data.to_string_lossy();
-        let place = Place {
+        let case = Case {
+            workspace: own.workspace_id.as_ref(),
             cwd,
-            home: home.as_deref(),
-            data_folder: Some(&data),
-            resolve: &|path| {
-                let path = std::fs::canonicalize(path).ok()?;
-                path.into_os_string().into_string().ok()
-            },
+            mode: own.mode.as_ref(),
+            remembered: conversation.remembered().clone(),
         };
         let input: Value = request.input.decode().unwrap_or_default();
-        Ok(judge(&policy, place, &request.tool_name, &input))
+        case.judge(&self.context, &request.tool_name, &input)
     }
 
     /// Where the process works that asks. A message may have named another folder since, for the next process.

@@ -37,6 +37,7 @@ pub(crate) use birth::{await_first_message, private_folder, unknown};
 pub(crate) use book::{DAMAGED, LOG, View};
 pub(crate) use context::Context;
 pub(crate) use forking::{Cut, Fork, ForkError, Found};
+pub(crate) use judging::Case;
 pub(crate) use mending::Trouble;
 pub(crate) use shut::await_opening;
 pub(crate) use subscribing::subscribe;

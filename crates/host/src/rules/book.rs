@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use estelle_proto::ipc::{PermissionRule, RuleEffect, RuleList};
-use estelle_proto::{ApiError, ErrorCode, Retry, RuleText, WorkspaceId};
+use estelle_proto::{ApiError, ErrorCode, Retry, RuleText, Timestamp, WorkspaceId};
 use estelle_state::policy::{Effect, ParseRuleError, Rule, Scope};
 use serde::{Deserialize, Serialize};
 
@@ -147,13 +147,21 @@ impl RuleBook {
         }
     }
 
-    /// Adds a rule, or gives it another effect.
-    pub fn set(&mut self, rule: PermissionRule) -> Result<(), SetRuleError> {
-        let entry = entry(rule)?;
+    /// Adds a rule, or gives it another effect. One that has this effect already keeps its age.
+    pub fn set(&mut self, rule: PermissionRule, now: Timestamp) -> Result<(), SetRuleError> {
+        let mut entry = entry(rule)?;
         let mut entries = self.known()?;
         let same =
             |other: &Entry| is_same(other, &entry.wire.rule, entry.wire.workspace_id.as_ref());
-        match entries.iter().position(same) {
+        let at = entries.iter().position(same);
+        let known = at.map(|at| &entries[at].wire);
+        let is_new = known.is_none_or(|known| known.effect != entry.wire.effect);
+        entry.wire.since = if is_new {
+            Some(now)
+        } else {
+            known.and_then(|known| known.since)
+        };
+        match at {
             Some(at) => entries[at] = entry,
             None if entries.len() >= MAX_RULES => return Err(SetRuleError::TooMany),
             None => entries.push(entry),

@@ -5,10 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use estelle_proto::ipc::{PermissionRule, RuleEffect};
-use estelle_proto::{ErrorCode, RuleText, WorkspaceId};
+use estelle_proto::{ErrorCode, RuleText, Timestamp, WorkspaceId};
 use estelle_state::policy::Effect;
 
 use super::*;
+
+const NOW: Timestamp = Timestamp(1_000);
 
 fn text(rule: &str) -> RuleText {
     RuleText::parse(rule).unwrap()
@@ -37,11 +39,11 @@ fn shown(book: &RuleBook, of: Option<&str>) -> Vec<(String, Effect)> {
 
 fn some(data: &Path) -> RuleBook {
     let mut book = RuleBook::load(data);
-    book.set(rule("Bash(git push:*)", RuleEffect::Ask, None))
+    book.set(rule("Bash(git push:*)", RuleEffect::Ask, None), NOW)
         .unwrap();
-    book.set(rule("Read(*.pem)", RuleEffect::Deny, Some("one")))
+    book.set(rule("Read(*.pem)", RuleEffect::Deny, Some("one")), NOW)
         .unwrap();
-    book.set(rule("Bash(make)", RuleEffect::Allow, Some("two")))
+    book.set(rule("Bash(make)", RuleEffect::Allow, Some("two")), NOW)
         .unwrap();
     book
 }
@@ -69,7 +71,7 @@ fn a_rule_holds_where_it_belongs_also_after_a_restart() {
 fn setting_again_replaces_and_removing_takes_away() {
     let data = tempfile::tempdir().unwrap();
     let mut book = some(data.path());
-    book.set(rule(" Bash(git push:*) ", RuleEffect::Deny, None))
+    book.set(rule(" Bash(git push:*) ", RuleEffect::Deny, None), NOW)
         .unwrap();
     assert_eq!(shown(&book, None)[0].1, Effect::Deny);
     assert_eq!(shown(&book, None).len(), 1);
@@ -83,6 +85,26 @@ fn setting_again_replaces_and_removing_takes_away() {
 }
 
 #[test]
+fn a_rule_is_as_old_as_its_effect_whatever_the_sender_says() {
+    let data = tempfile::tempdir().unwrap();
+    let mut book = some(data.path());
+    let later = Timestamp(2_000);
+    let claimed = PermissionRule {
+        since: Some(Timestamp(7)),
+        ..rule("Bash(git push:*)", RuleEffect::Ask, None)
+    };
+    book.set(claimed.clone(), later).unwrap();
+    let since = |book: &RuleBook| book.list(None).rules[0].since;
+    assert_eq!(since(&book), Some(NOW));
+    let denied = PermissionRule {
+        effect: RuleEffect::Deny,
+        ..claimed
+    };
+    book.set(denied, later).unwrap();
+    assert_eq!(since(&RuleBook::load(data.path())), Some(later));
+}
+
+#[test]
 fn what_is_no_rule_changes_nothing() {
     let data = tempfile::tempdir().unwrap();
     let mut book = some(data.path());
@@ -92,7 +114,7 @@ fn what_is_no_rule_changes_nothing() {
         rule("no tool!", RuleEffect::Allow, None),
         rule("Bash", unknown, None),
     ] {
-        let error = book.set(bad).unwrap_err();
+        let error = book.set(bad, NOW).unwrap_err();
         assert_eq!(error.to_api().code, ErrorCode::InvalidMessage);
     }
     assert_eq!(RuleBook::load(data.path()).list(None).rules.len(), 3);
@@ -116,11 +138,14 @@ fn a_damaged_file_asks_about_everything_until_it_is_mended() {
             "{damage}"
         );
         assert!(book.list(None).warning.is_some());
-        let error = book.set(rule("Bash", RuleEffect::Allow, None)).unwrap_err();
+        let error = book
+            .set(rule("Bash", RuleEffect::Allow, None), NOW)
+            .unwrap_err();
         assert!(error.to_string().contains("move it away"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), damage);
         fs::remove_file(&path).unwrap();
-        book.set(rule("Bash", RuleEffect::Allow, None)).unwrap();
+        book.set(rule("Bash", RuleEffect::Allow, None), NOW)
+            .unwrap();
         assert_eq!(shown(&book, None).len(), 1);
     }
 }
@@ -130,7 +155,9 @@ fn a_rule_that_cannot_be_written_down_is_not_in_force() {
     let data = tempfile::tempdir().unwrap();
     let mut book = some(data.path());
     fs::remove_dir_all(data.path()).unwrap();
-    let error = book.set(rule("Bash", RuleEffect::Allow, None)).unwrap_err();
+    let error = book
+        .set(rule("Bash", RuleEffect::Allow, None), NOW)
+        .unwrap_err();
     assert!(matches!(error, SetRuleError::Write(_)));
     assert_eq!(shown(&book, None).len(), 1);
 }

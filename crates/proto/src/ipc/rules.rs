@@ -7,8 +7,10 @@
 //! ```
 //!
 //! A rule belongs to the machine, or to one workspace. Its notation is that of the CLI: `Bash(git push:*)`.
+//!
+//! `get_rules` can bring a call to try: the host judges it as it would judge the agent's, and runs nothing.
 
-use crate::{RuleText, WorkspaceId};
+use crate::{Json, PathText, PermissionMode, RuleText, Timestamp, WorkspaceId};
 
 words! {
     /// What a rule wants.
@@ -34,6 +36,38 @@ data! {
         optional {
             /// Where it holds; absent means everywhere on the machine.
             workspace_id: WorkspaceId,
+            /// When it got this effect. The host says it; it does not believe others.
+            since: Timestamp,
+        }
+    }
+}
+
+data! {
+    /// A call that is judged and not made.
+    pub struct TriedCall {
+        required {
+            /// Which tool.
+            tool_name: String,
+            /// With what.
+            input: Json,
+        }
+        optional {
+            /// The folder in which the agent would work; absent means the home folder.
+            working_dir: PathText,
+            /// The permission mode; absent means the default of the machine.
+            mode: PermissionMode,
+        }
+    }
+}
+
+data! {
+    /// What would become of a call.
+    pub struct CallVerdict {
+        required {
+            /// Whether it would run.
+            effect: RuleEffect,
+            /// The rule, list or mode that says so, for a person to read.
+            reason: String,
         }
     }
 }
@@ -44,6 +78,8 @@ request! {
         optional {
             /// Of which workspace; absent means of all.
             workspace_id: WorkspaceId,
+            /// A call to judge by the rules of the machine and of this workspace.
+            attempt: TriedCall,
         }
     }
 }
@@ -82,6 +118,8 @@ data! {
         optional {
             /// Why the rules are not known; then everything is asked about.
             warning: String,
+            /// What would become of the call that was tried.
+            verdict: CallVerdict,
         }
     }
 }

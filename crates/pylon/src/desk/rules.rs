@@ -1,6 +1,6 @@
 //! The user's permission rules: the host keeps them and says what is in force; nothing of them is kept here.
 
-use estelle_proto::ipc::{GetRules, PermissionRule, PylonToHost, RemoveRule, SetRule};
+use estelle_proto::ipc::{GetRules, PermissionRule, PylonToHost, RemoveRule, RuleList, SetRule};
 use estelle_proto::rules::{RuleChange, RulesRequest, RulesResult};
 use estelle_proto::{ApiError, Reply as _, RequestId};
 
@@ -10,6 +10,7 @@ use super::error::Told as _;
 pub(super) async fn list(cx: &Context, asker: &Asker, request: RulesRequest) {
     let command = GetRules {
         workspace_id: request.workspace_id,
+        attempt: request.attempt,
         ..GetRules::default()
     };
     pass_on(cx, asker, command, request.request_id).await;
@@ -40,9 +41,10 @@ async fn pass_on(
 ) {
     let result = RulesResult::new(cx.device(), Vec::new());
     let result = match try_pass_on(cx, command.into()).await {
-        Ok((rules, warning)) => RulesResult {
-            rules,
-            warning,
+        Ok(list) => RulesResult {
+            rules: list.rules,
+            warning: list.warning,
+            verdict: list.verdict,
             ..result
         },
         Err(error) => result.failed(error),
@@ -50,13 +52,9 @@ async fn pass_on(
     asker.answer(result.in_reply_to(id.as_ref()));
 }
 
-async fn try_pass_on(
-    cx: &Context,
-    command: PylonToHost,
-) -> Result<(Vec<PermissionRule>, Option<String>), ApiError> {
+async fn try_pass_on(cx: &Context, command: PylonToHost) -> Result<RuleList, ApiError> {
     let answer = cx.host.request(command).await;
     let answer = answer.map_err(|error| error.told())?;
     answer.outcome()?;
-    let list = answer.rules;
-    Ok(list.map_or_else(Default::default, |list| (list.rules, list.warning)))
+    Ok(answer.rules.unwrap_or_else(|| RuleList::new(Vec::new())))
 }
