@@ -39,8 +39,8 @@ export interface Scene {
 const TICK_MS = 30;
 
 const RULES: PermissionRule[] = [
-  { rule: "Bash(cargo test:*)", effect: "allow" },
-  { rule: "Bash(git push:*)", effect: "ask" },
+  { rule: "Bash(cargo test:*)", effect: "allow", since: 1_793_000_000_000 },
+  { rule: "Bash(git push:*)", effect: "ask", since: 1_794_000_000_000 },
   { rule: "Read(~/.ssh/**)", effect: "deny" },
   { rule: "Edit(docs/**)", effect: "allow", workspaceId: "ws-estelle" },
 ];
@@ -241,8 +241,9 @@ export class Peer {
         return;
       }
       case "rules_request": {
-        const { requestId } = message.payload ?? {};
-        this.#say({ type: "rules_result", payload: { deviceId, rules: RULES, success: true, requestId } });
+        const { requestId, attempt } = message.payload ?? {};
+        const verdict = attempt && { effect: "ask" as const, reason: "the rule Bash(git push:*) asks" };
+        this.#say({ type: "rules_result", payload: { deviceId, rules: RULES, verdict, success: true, requestId } });
         return;
       }
       case "history_search": {

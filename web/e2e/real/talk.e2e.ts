@@ -202,10 +202,22 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
   it("keeps to a rule that a person sets, and offers the commands of the CLI", async () => {
     const admin = await Device.open(browser, machine, { token: machine.device("Admin", "view,prompt,approve,admin") });
     await admin.page.goto(`${machine.address}/#/rules`);
-    await admin.page.getByLabel("Calls").fill("Bash(rm:*)");
+    await admin.page.getByRole("textbox", { name: "Calls" }).fill("Bash(rm:*)");
     await admin.page.getByLabel("What happens").selectOption("deny");
     await admin.page.getByRole("button", { name: "Add rule" }).click();
     await admin.page.getByRole("button", { name: "Remove the rule Bash(rm:*)" }).waitFor();
+    await admin.page
+      .getByRole("listitem")
+      .getByText(/everywhere · since/)
+      .waitFor();
+    const attempt = admin.page.getByRole("form", { name: "Try it out" });
+    await attempt.getByRole("textbox", { name: "Command" }).fill("rm -r seeds");
+    await attempt.getByRole("button", { name: "Judge" }).click();
+    await attempt.getByRole("status").getByText("Denied").waitFor();
+    await attempt.getByText(/Bash\(rm:\*\)/).waitFor();
+    await attempt.getByRole("textbox", { name: "Command" }).fill("ls");
+    await attempt.getByRole("button", { name: "Judge" }).click();
+    await attempt.getByRole("status").getByText("Asks").waitFor();
     expect(await seriousFindings(admin.page)).toEqual([]);
     await conversation();
     await desk.send(script("Tidy up.", { tool: "Bash", input: { command: "rm seeds.txt" } }, { say: "I may not" }));

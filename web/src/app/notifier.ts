@@ -4,7 +4,7 @@
  * Only while the page lives; a phone that has put it to sleep hears nothing.
  */
 import { useEffect } from "react";
-import { type News, newsBetween } from "@/model/news";
+import { isQuiet, type News, newsBetween } from "@/model/news";
 import { useApp } from "@/store/app";
 import { useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
@@ -14,8 +14,8 @@ export function useNotifier(): void {
   useEffect(
     () =>
       useApp.subscribe((now, before) => {
-        const { notifies, muted } = useSettings.getState();
-        if (!notifies || !document.hidden || !("Notification" in globalThis)) return;
+        const { notifies, muted, quiet } = useSettings.getState();
+        if (!notifies || isQuiet(quiet, new Date()) || !document.hidden || !("Notification" in globalThis)) return;
         if (Notification.permission !== "granted") return;
         for (const one of newsBetween(before.world, now.world, muted)) {
           void show(one, one.kind === "decision" ? text.state.needed : text.result.done);

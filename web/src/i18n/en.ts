@@ -58,6 +58,8 @@ export const en = {
     deleteHelp: "The folder and its files stay.",
     deleteSure: (name: string, count: number) =>
       `Delete the workspace “${name}” with ${count === 1 ? "its conversation" : `its ${count} conversations`}? The folder and its files stay.`,
+    noWorkspacesHelp: "Choose a folder in which Claude may work: a project, or a new one.",
+    chooseFolder: "Choose a folder",
   },
   skill: {
     general: "General",
@@ -330,6 +332,7 @@ export const en = {
     lastSeen: (time: string) => `last seen ${time}`,
     never: "not seen since the relay started",
     now: "connected",
+    may: (rights: string) => `May ${rights}`,
     revoke: "Revoke",
     revokeSure: (name: string) => `Take all rights from “${name}”? It is cut off at once.`,
     members: "Devices of your realm",
@@ -350,6 +353,9 @@ export const en = {
     rights: "Rights",
     membersNoRight: "This device may not see or change the others. On a machine, `estelle devices` can.",
     hostAway: "Its host does not answer: running work goes on, nothing new can start.",
+    quiet: "Quiet hours",
+    from: "From",
+    until: "Until",
   },
   pairing: {
     title: "Pair this device",
@@ -369,11 +375,18 @@ export const en = {
     safe: "The secret in the link goes to your own relay and nowhere else.",
   },
   right: {
-    view: "May look",
-    prompt: "May write",
-    approve: "May decide",
-    terminal: "May use a terminal",
-    admin: "May manage (devices, rules, modes, deleting)",
+    view: "look",
+    prompt: "write",
+    approve: "decide",
+    terminal: "terminal",
+    admin: "manage",
+  },
+  rightHelp: {
+    view: "see everything that is said",
+    prompt: "talk to the agent and stop it",
+    approve: "answer permissions and questions",
+    terminal: "use shells",
+    admin: "devices, rules, modes, deleting",
   },
   rules: {
     title: "Rules",
@@ -390,6 +403,11 @@ export const en = {
     add: "Add rule",
     remove: (rule: string) => `Remove the rule ${rule}`,
     noRight: "Only devices that may manage others can change rules.",
+    try: "Try it out",
+    tryHelp: "What would become of a call, and why. Nothing runs.",
+    tool: "Tool",
+    judge: "Judge",
+    tryField: { command: "Command", file_path: "File", url: "Address", query: "Words" },
   },
   usage: {
     title: "Use",

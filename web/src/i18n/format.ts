@@ -10,6 +10,8 @@ export interface Formats {
   age(at: number, now: number): string;
   clock(at: number): string;
   moment(at: number): string;
+  /** A day that is written `YYYY-MM-DD`. */
+  day(key: string): string;
   count(value: number): string;
   compact(value: number): string;
   money(usd: number): string;
@@ -38,6 +40,7 @@ function make(language: Language): Formats {
   const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "narrow" });
   const clock = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
   const moment = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" });
+  const day = new Intl.DateTimeFormat(language, { month: "short", day: "numeric", timeZone: "UTC" });
   const count = new Intl.NumberFormat(language);
   const compact = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
   const money = (digits: number) =>
@@ -61,6 +64,10 @@ function make(language: Language): Formats {
     age: (at, now) => (now - at < 60_000 ? relative.format(0, "second") : duration(now - at)),
     clock: (at) => clock.format(at),
     moment: (at) => moment.format(at),
+    day: (key) => {
+      const at = Date.parse(`${key}T00:00:00Z`);
+      return Number.isNaN(at) ? key : day.format(at);
+    },
     count: (value) => count.format(value),
     compact: (value) => compact.format(value),
     money: (usd) => (usd < 0.1 ? small : usual).format(usd),

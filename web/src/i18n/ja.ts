@@ -60,6 +60,8 @@ export const ja: Catalogue = {
     deleteHelp: "フォルダーとファイルは残ります。",
     deleteSure: (name: string, count: number) =>
       `ワークスペース「${name}」を ${count} 件の会話とともに削除しますか？フォルダーとファイルは残ります。`,
+    noWorkspacesHelp: "Claude が作業するフォルダーを選んでください。既存のプロジェクトでも新しいものでも構いません。",
+    chooseFolder: "フォルダーを選ぶ",
   },
   skill: {
     general: "一般",
@@ -331,6 +333,7 @@ export const ja: Catalogue = {
     lastSeen: (time) => `最終接続 ${time}`,
     never: "リレー起動後の接続なし",
     now: "接続中",
+    may: (rights: string) => `権限: ${rights}`,
     revoke: "取り消す",
     revokeSure: (name) => `「${name}」の権限をすべて取り消しますか？すぐに切断されます。`,
     members: "登録済みの端末",
@@ -351,6 +354,9 @@ export const ja: Catalogue = {
     rights: "権限",
     membersNoRight: "この端末はほかの端末を見たり変えたりできません。マシンの `estelle devices` でできます。",
     hostAway: "ホストが応答しません。進行中の作業は続きますが、新しく始められません。",
+    quiet: "おやすみ時間",
+    from: "開始",
+    until: "終了",
   },
   pairing: {
     title: "この端末をペアリング",
@@ -371,10 +377,17 @@ export const ja: Catalogue = {
   },
   right: {
     view: "閲覧",
-    prompt: "書き込み",
+    prompt: "入力",
     approve: "決定",
     terminal: "ターミナル",
-    admin: "管理（端末・ルール・モード・削除）",
+    admin: "管理",
+  },
+  rightHelp: {
+    view: "話した内容をすべて見る",
+    prompt: "エージェントに話し、止める",
+    approve: "許可や質問に答える",
+    terminal: "シェルを使う",
+    admin: "端末・ルール・モード・削除",
   },
   rules: {
     title: "ルール",
@@ -391,6 +404,11 @@ export const ja: Catalogue = {
     add: "ルールを追加",
     remove: (rule: string) => `ルール ${rule} を削除`,
     noRight: "端末を管理できる端末だけがルールを変更できます。",
+    try: "試してみる",
+    tryHelp: "呼び出しがどうなるか、その理由を示します。何も実行されません。",
+    tool: "ツール",
+    judge: "判定",
+    tryField: { command: "コマンド", file_path: "ファイル", url: "アドレス", query: "検索語" },
   },
   usage: {
     title: "使用量",

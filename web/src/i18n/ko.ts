@@ -60,6 +60,8 @@ export const ko: Catalogue = {
     deleteHelp: "폴더와 파일은 남습니다.",
     deleteSure: (name: string, count: number) =>
       `작업 공간 “${name}”을(를) 대화 ${count}개와 함께 삭제할까요? 폴더와 파일은 남습니다.`,
+    noWorkspacesHelp: "Claude가 일할 폴더를 고르세요. 기존 프로젝트나 새 폴더 모두 됩니다.",
+    chooseFolder: "폴더 고르기",
   },
   skill: {
     general: "일반",
@@ -329,6 +331,7 @@ export const ko: Catalogue = {
     lastSeen: (time) => `마지막 접속 ${time}`,
     never: "릴레이 시작 후 접속 없음",
     now: "연결됨",
+    may: (rights: string) => `권한: ${rights}`,
     revoke: "권한 취소",
     revokeSure: (name) => `“${name}”의 모든 권한을 취소할까요? 즉시 끊어집니다.`,
     members: "등록된 기기",
@@ -348,6 +351,9 @@ export const ko: Catalogue = {
     rights: "권한",
     membersNoRight: "이 기기는 다른 기기를 보거나 바꿀 수 없습니다. 컴퓨터에서 `estelle devices`로 할 수 있습니다.",
     hostAway: "호스트가 응답하지 않습니다. 진행 중인 작업은 계속되지만 새로 시작할 수 없습니다.",
+    quiet: "방해 금지 시간",
+    from: "시작",
+    until: "끝",
   },
   pairing: {
     title: "이 기기 연결",
@@ -371,7 +377,14 @@ export const ko: Catalogue = {
     prompt: "쓰기",
     approve: "결정",
     terminal: "터미널",
-    admin: "관리(기기·규칙·모드·삭제)",
+    admin: "관리",
+  },
+  rightHelp: {
+    view: "나눈 말을 모두 봅니다",
+    prompt: "에이전트에게 말하고 멈춥니다",
+    approve: "권한 요청과 질문에 답합니다",
+    terminal: "셸을 씁니다",
+    admin: "기기, 규칙, 모드, 삭제",
   },
   rules: {
     title: "규칙",
@@ -388,6 +401,11 @@ export const ko: Catalogue = {
     add: "규칙 추가",
     remove: (rule: string) => `규칙 ${rule} 삭제`,
     noRight: "기기를 관리할 수 있는 기기만 규칙을 바꿀 수 있습니다.",
+    try: "시험해 보기",
+    tryHelp: "호출이 어떻게 될지와 그 이유를 보여 줍니다. 아무것도 실행되지 않습니다.",
+    tool: "도구",
+    judge: "판정",
+    tryField: { command: "명령", file_path: "파일", url: "주소", query: "검색어" },
   },
   usage: {
     title: "사용량",

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { ConversationStatus } from "@/gen";
-import { newsBetween } from "./news";
+import { isQuiet, newsBetween } from "./news";
 import { EMPTY_WORLD, type Frame, onFrame, type World } from "./world";
 
 function list(status: ConversationStatus): Frame {
@@ -33,4 +33,18 @@ it("tells of a new decision and of the end of a turn, once, and never of what is
   expect(newsBetween(working, done, [])).toEqual([{ kind: "finished", conversationId: "a", name: "Garden" }]);
   expect(newsBetween(done, after(done, list("idle")), [])).toEqual([]);
   expect(newsBetween(working, waiting, ["a"])).toEqual([]);
+});
+
+it("keeps quiet hours also over midnight, and their end is not quiet", () => {
+  const at = (hours: number, minutes: number) => new Date(2026, 0, 1, hours, minutes);
+  const night = { from: "22:30", until: "07:00" };
+  const told = [at(22, 29), at(7, 0), at(12, 0)].map((now) => isQuiet(night, now));
+  const quiet = [at(22, 30), at(0, 0), at(6, 59)].map((now) => isQuiet(night, now));
+  expect([told, quiet]).toEqual([
+    [false, false, false],
+    [true, true, true],
+  ]);
+  expect(isQuiet({ from: "12:00", until: "13:00" }, at(12, 59))).toBe(true);
+  expect(isQuiet({ from: "12:00", until: "13:00" }, at(13, 0))).toBe(false);
+  expect(isQuiet(null, at(0, 0))).toBe(false);
 });

@@ -8,6 +8,19 @@ export interface News {
   name: string;
 }
 
+/** Hours in which nobody is told, as `HH:MM`; they may go over midnight. */
+export interface QuietHours {
+  from: string;
+  until: string;
+}
+
+export function isQuiet(quiet: QuietHours | null, now: Date): boolean {
+  if (!quiet) return false;
+  const time = `${String(now.getHours()).padStart(2, "0")}:${String(now.getMinutes()).padStart(2, "0")}`;
+  const { from, until } = quiet;
+  return from <= until ? from <= time && time < until : from <= time || time < until;
+}
+
 /** What happened between two moments, without the conversations that are to be silent. */
 export function newsBetween(before: World, after: World, muted: readonly string[]): News[] {
   if (before.fleet === after.fleet && before.decisions === after.decisions) return [];

@@ -1,5 +1,7 @@
 /** The permission rules of a machine: asked for when somebody looks, never kept here. */
-import type { PermissionRule, RuleEffect } from "@/gen";
+
+import { RequestError } from "@/api/requests";
+import type { CallVerdict, PermissionRule, RuleEffect, TriedCall } from "@/gen";
 import { ask } from "./app";
 
 export interface Rules {
@@ -21,6 +23,23 @@ export function changeRule(
 ): Promise<Rules> {
   const payload = { rule, effect, workspaceId };
   return ask(deviceId, (requestId) => ({ type: "rule_change", payload: { ...payload, requestId } }), read);
+}
+
+/** What would become of a call; nothing runs. */
+export async function tryCall(
+  deviceId: number,
+  attempt: TriedCall,
+  workspaceId: string | undefined,
+): Promise<CallVerdict> {
+  const payload = { workspaceId, attempt };
+  const { verdict } = await ask(
+    deviceId,
+    (requestId) => ({ type: "rules_request", payload: { ...payload, requestId } }),
+    (frame) => (frame.type === "rules_result" ? { value: frame.payload } : null),
+  );
+  // A machine of an older build knows the rules and not how to try them.
+  if (!verdict) throw new RequestError("");
+  return verdict;
 }
 
 function read(frame: { type: string; payload?: unknown }): { value: Rules } | null {

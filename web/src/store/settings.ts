@@ -4,6 +4,7 @@
 import { create } from "zustand";
 import type { OnBusy } from "@/gen";
 import { type Language, preferredLanguage } from "@/i18n";
+import type { QuietHours } from "@/model/news";
 import { load, save } from "./storage";
 
 export type Theme = "system" | "light" | "dark";
@@ -17,6 +18,8 @@ export interface Settings {
   sidebarWidth: number;
   /** Whether the system tells when somebody is needed and the page is not looked at. */
   notifies: boolean;
+  /** When nobody is told. */
+  quiet: QuietHours | null;
   /** Conversations of which nobody is told. */
   muted: readonly string[];
 }
@@ -34,6 +37,7 @@ const FIRST: Settings = {
   onBusy: "inject",
   sidebarWidth: 304,
   notifies: false,
+  quiet: null,
   muted: [],
 };
 

@@ -2,8 +2,10 @@
 import { ArrowUp, ChevronUp, Square } from "lucide-react";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { OnBusy } from "@/gen";
+import { type Catalogue, en } from "@/i18n";
 import type { Place } from "@/model/fleet";
-import { control, sendMessage, tell } from "@/store/acts";
+import { titleOf } from "@/model/title";
+import { control, renameConversation, sendMessage, tell } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { draftOf, saveDraft } from "@/store/drafts";
 import { useRight } from "@/store/rights";
@@ -41,7 +43,10 @@ export function Composer({ place }: { place: Place }) {
   };
   const send = (how: OnBusy | undefined) => {
     if (!hasText || !mayWrite) return;
+    const named = isUnnamed(place, text) ? titleOf(value) : null;
     sendMessage(place, value.trim(), how);
+    // A name is a convenience: without it the conversation is as good.
+    if (named !== null) void renameConversation(place, named).catch(() => undefined);
     change("");
     prompts.reset();
     field.current?.focus();
@@ -115,6 +120,14 @@ export function Composer({ place }: { place: Place }) {
       </div>
     </div>
   );
+}
+
+/** Whether nobody has said anything here, nor called it anything. */
+function isUnnamed({ conversation, machine }: Place, text: Catalogue): boolean {
+  const transcript = useApp.getState().world.transcripts[conversation.conversationId];
+  const isBlank = transcript?.load === "ready" && transcript.entries.top.length === 0 && !transcript.hasMore;
+  const isUsual = conversation.name === text.create.defaultName || conversation.name === en.create.defaultName;
+  return isBlank && isUsual && machine.isOnline;
 }
 
 function StopButton({ place }: { place: Place }) {

@@ -1,11 +1,11 @@
 /** Machines with their workspaces and conversations, and on top of them whatever needs a person. */
-import { ChevronDown, ChevronRight, Plus } from "lucide-react";
+import { ChevronDown, ChevronRight, FolderPlus, Plus } from "lucide-react";
 import { useState } from "react";
 import type { Workspace } from "@/gen";
 import { glance, type Machine, type Place, places } from "@/model/fleet";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
-import { IconButton } from "@/ui/button";
+import { Button, IconButton } from "@/ui/button";
 import { Plain } from "@/ui/plain";
 import { ConversationRow } from "./conversation-row";
 import { WorkspaceActions } from "./workspace-actions";
@@ -97,7 +97,19 @@ function MachineTree({ machine, current, create }: { machine: Machine } & Sideba
           </IconButton>
         )}
       </div>
-      {machine.workspaces.length === 0 && <p className="px-2 text-[13px] text-faint">{text.fleet.noWorkspaces}</p>}
+      {machine.workspaces.length === 0 && (
+        <div className="mx-2 mt-1 flex flex-col gap-2 rounded-md border border-line border-dashed p-4 text-[13.5px]">
+          <p>{text.fleet.noWorkspaces}</p>
+          {machine.isOnline && (
+            <>
+              <p className="text-muted">{text.fleet.noWorkspacesHelp}</p>
+              <Button kind="main" onClick={() => create({ deviceId: machine.deviceId })}>
+                <FolderPlus size={16} /> {text.fleet.chooseFolder}
+              </Button>
+            </>
+          )}
+        </div>
+      )}
       {machine.workspaces.map((workspace) => (
         <WorkspaceTree
           key={workspace.workspaceId}

@@ -43,20 +43,18 @@ function Connected() {
               className="flex min-h-11 flex-wrap items-center gap-x-3 border-b border-line bg-surface px-3 py-1.5 text-[14px] last:border-0"
             >
               <span aria-hidden="true">{device.icon}</span>
-              <span className="min-w-0 flex-1 truncate">
-                <Plain text={device.name} />
-                {device.deviceId === me && (
-                  <span className="ml-2 text-[12.5px] text-accent">{text.settings.thisDevice}</span>
-                )}
-                {status?.version && (
-                  <span className="ml-2 text-[12.5px] text-faint">
-                    {text.settings.version} {status.version}
-                  </span>
-                )}
+              <span className="min-w-0 flex-1">
+                <span className="block truncate">
+                  <Plain text={device.name} />
+                  {device.deviceId === me && (
+                    <span className="ml-2 text-[12.5px] text-accent">{text.settings.thisDevice}</span>
+                  )}
+                </span>
+                <span className="block text-[12.5px] text-faint">
+                  {!Number.isNaN(since) && text.settings.since(formats.moment(since))}
+                  {status?.version && ` · ${text.settings.version} ${status.version}`}
+                </span>
               </span>
-              {!Number.isNaN(since) && (
-                <span className="shrink-0 text-[12.5px] text-faint">{text.settings.since(formats.moment(since))}</span>
-              )}
               {status?.hostConnected === false && (
                 <span className="w-full text-[12.5px] text-amber">{text.settings.hostAway}</span>
               )}

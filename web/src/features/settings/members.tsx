@@ -59,17 +59,17 @@ function Member({ device, isMe, attempt }: MemberProps) {
   return (
     <li className="flex flex-col gap-2 border-b border-line bg-surface px-3 py-2 text-[14px] last:border-0">
       <div className="flex flex-wrap items-center gap-x-1">
-        <div className="min-w-40 flex-1">
+        <div className="min-w-60 flex-1">
           <p className="truncate">
             <Plain text={device.name} />
             {isMe && <span className="ml-2 text-[12.5px] text-accent">{text.settings.thisDevice}</span>}
           </p>
           <p className="text-[12.5px] text-faint">
-            {seen()} · {device.rights.map((right) => text.right[right]).join(", ")}
+            {text.settings.may(device.rights.map((right) => text.right[right]).join(", "))} · {seen()}
           </p>
         </div>
         {!isMe && (
-          <div className="ml-auto flex">
+          <div className="-mr-2 ml-auto flex">
             <Button
               kind="quiet"
               className="px-3!"
@@ -134,7 +134,10 @@ function RightsForm({ device, close, save }: RightsFormProps) {
             }
             className="size-4 accent-[var(--accent)]"
           />
-          {text.right[right]}
+          <span>
+            {text.right[right]}
+            <span className="ml-2 text-[13px] text-muted">{text.rightHelp[right]}</span>
+          </span>
         </label>
       ))}
       <div className="flex justify-end gap-2">

@@ -62,10 +62,10 @@ function Bars({ rows }: { rows: UsageRow[] }) {
           <li
             key={row.key}
             className="group flex h-full flex-1 items-end"
-            title={`${row.key}: ${formats.money(row.costUsd)}`}
+            title={`${formats.day(row.key)}: ${formats.money(row.costUsd)}`}
           >
             <span className="sr-only">
-              {row.key}: {formats.money(row.costUsd)}
+              {formats.day(row.key)}: {formats.money(row.costUsd)}
             </span>
             <span
               aria-hidden="true"
@@ -76,8 +76,8 @@ function Bars({ rows }: { rows: UsageRow[] }) {
         ))}
       </ol>
       <p className="flex justify-between pt-1 text-[12px] text-faint tabular-nums">
-        <span>{rows[0]?.key}</span>
-        <span>{rows.at(-1)?.key}</span>
+        <span>{formats.day(rows[0]?.key ?? "")}</span>
+        <span>{formats.day(rows.at(-1)?.key ?? "")}</span>
       </p>
     </figure>
   );
