@@ -60,7 +60,10 @@ export const ConversationRow = memo(function ConversationRow({
           </span>
         ) : (
           conversation.updatedAt !== undefined && (
-            <span className="shrink-0 text-[12px] text-faint">{formats.age(conversation.updatedAt, now)}</span>
+            <span className={`shrink-0 text-[12px] ${state === "working" ? "text-blue" : "text-faint"}`}>
+              {state === "working" && `${text.state.working} · `}
+              {formats.age(conversation.updatedAt, now)}
+            </span>
           )
         )}
       </Link>
