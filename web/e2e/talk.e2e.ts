@@ -71,7 +71,7 @@ describe("talking", () => {
       if ((await card.getAttribute("aria-expanded")) !== "true") await card.click();
       return inside.isVisible();
     };
-    await expect.poll(look, { timeout: 20_000 }).toBe(true);
+    await expect.poll(look).toBe(true);
     await page.getByRole("button", { name: /^Edit .*link\.rs/ }).click();
     await page.getByText("while !self.buffer.has_frame() {").first().waitFor();
     await page.context().close();

@@ -7,6 +7,8 @@ export default defineConfig({
     include: ["**/*.e2e.ts"],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A busy machine takes longer than a second for what is certain to come.
+    expect: { poll: { timeout: 20_000 } },
     // One browser at a time: the figures mean something only when nothing else runs.
     fileParallelism: false,
   },
