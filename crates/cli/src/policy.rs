@@ -218,6 +218,7 @@ impl Desk {
             cwd: &self.cwd,
             home: self.home.as_deref(),
             data_folder: self.data_folder.as_deref(),
+            messages: &[],
             resolve: &resolve,
         };
         judge(policy, place, tool, input)

@@ -35,6 +35,8 @@ pub(crate) struct Case<'a> {
     pub(crate) mode: Option<&'a PermissionMode>,
     /// Tools that a person has allowed for the conversation.
     pub(crate) remembered: BTreeSet<String>,
+    /// Files with messages of the user to the process that asks.
+    pub(crate) messages: Vec<String>,
 }
 
 impl Case<'_> {
@@ -63,6 +65,7 @@ impl Case<'_> {
             cwd: self.cwd,
             home: home.as_deref(),
             data_folder: Some(&data),
+            messages: &self.messages,
             resolve: &|path| {
                 let path = std::fs::canonicalize(path).ok()?;
                 path.into_os_string().into_string().ok()
@@ -129,6 +132,7 @@ impl Actor {
             cwd,
             mode: own.mode.as_ref(),
             remembered: conversation.remembered().clone(),
+            messages: self.message_files(),
         };
         let input: Value = request.input.decode().unwrap_or_default();
         case.judge(&self.context, &request.tool_name, &input)

@@ -5,12 +5,14 @@
 //! each of them. `docs/design/host.md` has the picture, `docs/design/durable-runs.md` the crash windows.
 //!
 //! - `actor`: the loop. `birth`: the first message. `forking`: a copy of another one. `requests`: what clients ask.
-//!   `running`: starting, attaching, ending. `recovering`: what was left. `reading`: the journal. `judging`: the policy and
-//!   trust. `report`: status. `subscribing`: replays and listeners. `mending`: failures. `shut`: logs that cannot be opened.
+//!   `by_file`: messages that no pipe holds. `running`: starting, attaching, ending. `recovering`: what was left. `reading`:
+//!   the journal. `judging`: the policy and trust. `report`: status. `subscribing`: replays and listeners. `mending`:
+//!   failures. `shut`: logs that cannot be opened.
 
 mod actor;
 mod birth;
 mod book;
+mod by_file;
 mod calls;
 mod context;
 mod forking;

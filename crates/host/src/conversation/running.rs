@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::actor::{Actor, Broken, Command, Flow, now};
+use super::by_file;
 use super::judging::trust_request;
 use super::live::Live;
 use super::watching;
@@ -404,26 +405,6 @@ impl Actor {
         Ok(Flow::On)
     }
 
-    /// A message that no pipe holds goes into a file that the message names.
-    fn write_by_file(&mut self, id: &MessageId) -> Result<(), Broken> {
-        let tracked = self.book.conversation().messages().iter();
-        let Some(message) = tracked.map(|one| &one.message).find(|one| one.id == *id) else {
-            return Ok(());
-        };
-        let Phase::Live(live) = &mut self.phase else {
-            return Ok(());
-        };
-        let name = format!("message-{}.md", id.0);
-        live.folder.store_file(&name, message.content.as_bytes())?;
-        let path = live.folder.path().join(name);
-        let mut short = message.clone();
-        short.content = format!("Read the message of the user in @{}", path.display());
-        live.unwrite(&LineKey::Message(id.clone()));
-        let text = lines::message(&short)?;
-        live.write(LineKey::Message(id.clone()), || Some(text));
-        Ok(())
-    }
-
     /// The run is over, and everything it printed is in the log. Ends what it left behind before its end is written down: a
     /// host that dies here does it again. That may take a while, in which nobody is held up.
     pub(super) fn sweep(&mut self, exit: RunExit) {
@@ -446,6 +427,11 @@ impl Actor {
     /// The run is over, and nothing is left of it.
     pub(super) async fn end(&mut self, exit: RunExit) -> Result<(), Broken> {
         let saved = self.saved_messages().await;
+        let conversation = self.book.conversation();
+        if let Some(run) = conversation.run() {
+            let folder = self.runs().join(run.generation.0.to_string());
+            by_file::remove(&folder, conversation);
+        }
         let in_transcript = |id: &MessageId| saved.contains(&id.0);
         let entry = self.book.decide().ended_run(now(), exit, in_transcript);
         self.phase = Phase::Quiet;

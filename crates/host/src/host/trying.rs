@@ -32,6 +32,7 @@ impl Host {
             cwd: call.working_dir.as_ref().map_or(home, |path| path.as_str()),
             mode: call.mode.as_ref(),
             remembered: BTreeSet::new(),
+            messages: Vec::new(),
         };
         let input: Value = call.input.decode().unwrap_or_default();
         match case.judge(&self.context, &call.tool_name, &input) {

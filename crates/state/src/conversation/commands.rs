@@ -67,6 +67,11 @@ impl Conversation {
         }
     }
 
+    /// Whether a message was taken on under this id; of very old ones it is forgotten.
+    pub fn has_accepted(&self, id: &MessageId) -> bool {
+        self.messages.known(id).is_some()
+    }
+
     /// Takes a message on.
     pub fn accept(&mut self, at: Timestamp, message: Message) -> Result<Accepted, RefuseMessage> {
         if let Some(seq) = self.known(&message)? {

@@ -24,6 +24,8 @@ const MOST_TEXTS: usize = 2000;
 pub(super) struct Found {
     /// It touches our own data: refused in every mode and order.
     pub(super) own_data: Option<Reason>,
+    /// It reads a message that lies in our own data for that.
+    pub(super) message: Option<Reason>,
     /// A deny pattern in the narrow sense: writing protected files, dangerous commands.
     pub(super) refusal: Option<Reason>,
     /// What is refused in addition when refusals come first: reading secrets, writing control files.
@@ -186,7 +188,12 @@ impl Found {
             [Some(fold(folder)), real.map(|real| fold(&real))]
         });
         let folders: Vec<String> = folders.into_iter().flatten().flatten().collect();
-        let touched = paths.iter().find(|path| {
+        let message = message_file(call);
+        self.message = message.map(|path| Reason::UserMessage {
+            path: path.to_owned(),
+        });
+        let mut others = paths.iter().filter(|path| message != Some(path.as_str()));
+        let touched = others.find(|path| {
             let path = fold(path);
             folders
                 .iter()
@@ -240,6 +247,20 @@ impl Found {
             None => {}
         }
     }
+}
+
+/// The message of the user that the call reads. Its path must be given letter by letter, as the process was told it, and
+/// still be that file: with any other spelling it would be for the system to find out which file is meant.
+fn message_file<'a>(call: &Call<'a>) -> Option<&'a str> {
+    let field = match call.tool {
+        "Read" => "file_path",
+        "Grep" => "path",
+        _ => return None,
+    };
+    let path = call.input.get(field)?.as_str()?;
+    let is_listed = call.place.messages.iter().any(|file| file == path);
+    let real = is_listed.then(|| (call.place.resolve)(path)).flatten()?;
+    (real == path).then_some(path)
 }
 
 /// The lists of files in the form in which they are compared.

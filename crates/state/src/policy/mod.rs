@@ -191,7 +191,8 @@ impl Judgement<'_> {
         if let Some(reason) = &self.found.own_data {
             return Verdict::Deny(reason.clone());
         }
-        if let Some(reason) = self.mode().or_else(|| self.harmless()) {
+        let allowed = self.message().or_else(|| self.mode());
+        if let Some(reason) = allowed.or_else(|| self.harmless()) {
             return Verdict::Allow(reason);
         }
         if let Some(reason) = &self.found.refusal {
@@ -235,11 +236,16 @@ impl Judgement<'_> {
             return Verdict::Ask(reason);
         }
         let allowed = self
-            .mode()
+            .message()
+            .or_else(|| self.mode())
             .or_else(|| self.harmless())
             .or_else(|| self.remembered());
         let allowed = allowed.or_else(|| self.rule(Effect::Allow));
         allowed.map_or_else(|| self.nothing(), Verdict::Allow)
+    }
+
+    fn message(&self) -> Option<Reason> {
+        self.found.message.clone()
     }
 
     fn mode(&self) -> Option<Reason> {

@@ -18,6 +18,9 @@ pub struct Place<'a> {
     pub home: Option<&'a str>,
     /// Estelle's own data folder: no tool may touch it.
     pub data_folder: Option<&'a str>,
+    /// Files in the data folder that hold messages of the user to the process that asks: it may read them, and them
+    /// alone. Each is the real path, without links.
+    pub messages: &'a [String],
     /// Follows symbolic links for us.
     pub resolve: Resolver<'a>,
 }
@@ -29,6 +32,7 @@ impl std::fmt::Debug for Place<'_> {
             .field("cwd", &self.cwd)
             .field("home", &self.home)
             .field("data_folder", &self.data_folder)
+            .field("messages", &self.messages)
             .finish_non_exhaustive()
     }
 }
@@ -40,6 +44,7 @@ impl<'a> Place<'a> {
             cwd,
             home: None,
             data_folder: None,
+            messages: &[],
             resolve: &|_| None,
         }
     }

@@ -23,6 +23,11 @@ pub enum Reason {
         /// The path as found.
         path: String,
     },
+    /// The call reads a message of the user that was too long for the CLI's input and was put into a file.
+    UserMessage {
+        /// The path of the file.
+        path: String,
+    },
     /// A file of the deny patterns.
     ProtectedFile {
         /// The path as found.
@@ -82,6 +87,11 @@ impl fmt::Display for Reason {
             Self::DataFolder { path } => write!(
                 formatter,
                 "Protected folder: `{}` belongs to Estelle itself; no tool may touch it in any mode",
+                visible(path)
+            ),
+            Self::UserMessage { path } => write!(
+                formatter,
+                "`{}` is a message of the user to this process, which may read it there",
                 visible(path)
             ),
             Self::ProtectedFile { path, pattern } => write!(

@@ -9,6 +9,7 @@ pub(crate) fn place() -> Place<'static> {
         cwd: "/home/user/project",
         home: Some("/home/user"),
         data_folder: Some("/home/user/.local/share/estelle"),
+        messages: &[],
         resolve: &|path| match path {
             "/home/user/project/link" => Some("/home/user/project/.env".to_owned()),
             "/home/user/project/data" => Some("/home/user/.local/share/estelle/log".to_owned()),
@@ -164,4 +165,90 @@ fn orders_modes_and_files() {
             format!("{} {code}", verdict.word()) == *wanted,
         )
     });
+}
+
+#[test]
+fn a_message_that_lies_in_our_own_data_can_be_read_there_and_nothing_else() {
+    let own = "/home/user/.local/share/estelle/runs/1";
+    let message = format!("{own}/message-7.md");
+    let messages = [message.clone()];
+    let real = Place {
+        messages: &messages,
+        resolve: &|path| Some(path.to_owned()),
+        ..place()
+    };
+    let replaced = Place {
+        resolve: &|_| Some("/home/user/.local/share/estelle/log".to_owned()),
+        ..real
+    };
+    let is_allowed = |policy: &Policy, place, tool: &str, input: Value| {
+        let verdict = judge(policy, place, tool, &input);
+        matches!(verdict, Verdict::Allow(Reason::UserMessage { .. }))
+    };
+    let at = |path: &str| json!({ "file_path": path });
+    for mode in [Mode::Default, Mode::BypassPermissions, Mode::Plan] {
+        for deny_first in [false, true] {
+            let policy = policy(mode, deny_first);
+            let allowed = |tool: &str, input| is_allowed(&policy, real, tool, input);
+            assert!(allowed("Read", at(&message)));
+            assert!(allowed(
+                "Read",
+                json!({ "file_path": message, "offset": 2000, "limit": 500 })
+            ));
+            assert!(allowed(
+                "Grep",
+                json!({ "path": message, "pattern": "total" })
+            ));
+            let others = [
+                format!("{own}/message-8.md"),
+                format!("{own}/message-7.md.new"),
+                format!("{own}/./message-7.md"),
+                format!("{own}/../1/message-7.md"),
+                format!("{message}/../launch.json"),
+                message.to_uppercase(),
+                format!("file://{message}"),
+                own.to_owned(),
+            ];
+            for other in others {
+                assert_own_data(&policy, real, "Read", &at(&other));
+            }
+            assert_own_data(&policy, replaced, "Read", &at(&message));
+            assert_own_data(&policy, place(), "Read", &at(&message));
+            let both = json!({ "path": message, "pattern": "x", "glob": format!("{own}/*") });
+            assert_own_data(&policy, real, "Grep", &both);
+            assert_own_data(
+                &policy,
+                real,
+                "Glob",
+                &json!({ "path": message, "pattern": "*" }),
+            );
+            assert_own_data(&policy, real, "Edit", &at(&message));
+            assert_own_data(&policy, real, "Write", &at(&message));
+            assert_own_data(&policy, real, "mcp__files__read", &at(&message));
+            let cat = json!({ "command": format!("cat {message}") });
+            assert_own_data(&policy, real, "Bash", &cat);
+        }
+    }
+    let rule = estelle_state::policy::Rule::parse(
+        "Read(*.md)",
+        estelle_state::policy::Effect::Deny,
+        estelle_state::policy::Scope::Global,
+    );
+    let strict = Policy {
+        rules: vec![rule.unwrap()],
+        ..policy(Mode::Default, true)
+    };
+    let verdict = judge(&strict, real, "Read", &at(&message));
+    assert!(
+        matches!(&verdict, Verdict::Deny(Reason::UserRule { .. })),
+        "what the user forbids stays forbidden: {verdict:?}"
+    );
+}
+
+fn assert_own_data(policy: &Policy, place: Place<'_>, tool: &str, input: &Value) {
+    let verdict = judge(policy, place, tool, input);
+    assert!(
+        matches!(&verdict, Verdict::Deny(Reason::DataFolder { .. })),
+        "{tool} {input}: {verdict:?}"
+    );
 }

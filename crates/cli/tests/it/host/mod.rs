@@ -3,6 +3,7 @@
 mod folders;
 mod forks;
 mod lifecycle;
+mod long;
 mod messages;
 mod permissions;
 mod races;
@@ -26,6 +27,7 @@ use lifecycle::{
     a_session_belongs_to_one_conversation_at_a_time, a_session_that_is_gone_is_begun_afresh_once,
     a_stopped_process_is_resumed_with_its_history, a_sub_agent_may_ask_after_its_turn_has_ended,
 };
+use long::a_message_that_no_pipe_holds_can_be_read_and_its_neighbours_cannot;
 use messages::{
     a_message_that_is_sent_twice_runs_once,
     a_queued_message_can_be_taken_back_until_the_agent_has_it,
@@ -313,6 +315,7 @@ on_all_agents!(
     a_message_that_is_sent_twice_runs_once,
     a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
     a_mode_can_change_in_mid_session,
+    a_message_that_no_pipe_holds_can_be_read_and_its_neighbours_cannot,
     a_copy_goes_on_from_before_a_message,
     a_sub_agent_may_ask_after_its_turn_has_ended,
     a_session_belongs_to_one_conversation_at_a_time,

@@ -2,9 +2,10 @@
 //!
 //! Dropping a [`Stage`]'s host stands for its death: nothing is left but what is on the disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::time::Duration;
 
 use estelle_claude::options::Search;
@@ -204,6 +205,8 @@ pub(crate) fn message(stage: &Stage, id: &ConversationId, text: &str) -> SendMes
 /// Somebody who listens to a conversation.
 pub(crate) struct Listener {
     reader: MailReader,
+    /// What came before the subscription was complete.
+    early: VecDeque<Mail>,
     /// Longest wait for a message.
     pub(crate) patience: Duration,
     pub(crate) events: Vec<HostEvent>,
@@ -216,17 +219,30 @@ impl Listener {
     }
 
     pub(crate) async fn from(host: &Host, request: Subscribe) -> Self {
-        let (mailbox, reader) = mailbox();
-        host.subscribe(request, mailbox).await.unwrap();
+        let (mailbox, mut reader) = mailbox();
+        let mut early = VecDeque::new();
+        // A past that is longer than a mailbox must be read while it is sent.
+        let mut begin = pin!(host.subscribe(request, mailbox));
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut begin => break done.unwrap(),
+                mail = reader.next() => early.push_back(mail),
+            }
+        }
         Self {
             reader,
+            early,
             patience: PATIENCE,
             events: Vec::new(),
         }
     }
 
     pub(crate) async fn message(&mut self) -> HostToPylon {
-        let mail = tokio::time::timeout(self.patience, self.reader.next()).await;
+        let mail = match self.early.pop_front() {
+            Some(mail) => Ok(mail),
+            None => tokio::time::timeout(self.patience, self.reader.next()).await,
+        };
         let Ok(Mail::Line(line)) = mail else {
             let lines = self.events.iter().map(serde_json::to_string);
             let lines: Vec<_> = lines.map(Result::unwrap).collect();
