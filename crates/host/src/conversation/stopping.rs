@@ -88,12 +88,16 @@ impl Actor {
         Ok(())
     }
 
-    /// Ends the run: asks it first.
+    /// Ends the run: asks it first. What it has not begun, it is not to begin.
     pub(super) async fn stop_run(&mut self, why: StopReason) -> Result<(), Broken> {
         let Some(entry) = self.book.decide().stop_run(now(), why) else {
             return Ok(());
         };
         self.record(entry, Sync::Now).await?;
+        // 2.1.197 would run what is queued in it before it ends.
+        for message in self.book.conversation().queued_in_cli() {
+            self.control(Control::Cancel { message }).await?;
+        }
         self.control(Control::End).await?;
         let time = self.stopping.began.elapsed();
         self.stopping.escalation.asked(time);

@@ -137,19 +137,26 @@ fn questions(input: &WireJson) -> Vec<Question> {
 #[expect(clippy::wildcard_enum_match_arm, reason = "the vendor's list is open")]
 pub(super) fn responded(response: &ControlResponse) -> Option<Seen> {
     let request_id = response.request_id()?.to_owned();
-    let (digest, error) = match &response.response {
-        Response::Success(success) => (
-            success.response.as_ref().map(digest).unwrap_or_default(),
-            None,
-        ),
-        Response::Error(error) => (String::new(), Some(error.error.clone())),
+    let (answer, error) = match &response.response {
+        Response::Success(success) => (success.response.as_ref(), None),
+        Response::Error(error) => (None, Some(error.error.clone())),
         _ => return None,
     };
     Some(Seen::Response {
         request_id,
-        digest,
+        digest: answer.map(digest).unwrap_or_default(),
         error,
+        cancelled: answer.is_some_and(says_cancelled),
     })
+}
+
+/// Whether an answer says that a message was taken out of the CLI's queue; what it answers is for the conversation to know.
+fn says_cancelled(answer: &WireJson) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Cancelled {
+        cancelled: bool,
+    }
+    serde_json::from_str(answer.as_str()).is_ok_and(|answer: Cancelled| answer.cancelled)
 }
 
 /// What became of a user message, as 2.1.325 tells it.

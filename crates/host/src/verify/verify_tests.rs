@@ -161,6 +161,7 @@ fn entries(id: &ConversationId) -> Vec<Entry> {
         generation,
         exit: RunExit::Unknown,
         interrupted: Vec::new(),
+        dropped: Vec::new(),
     }));
     entries
 }

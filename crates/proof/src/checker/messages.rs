@@ -221,8 +221,12 @@ fn excused(conversation: &Conversation) -> BTreeSet<&ClientMessageId> {
                 under_way.push(&message.id);
             }
             Record::Withdrawn { messages } => excused.extend(messages),
-            Record::Ended { interrupted, .. } => {
-                excused.extend(interrupted);
+            Record::Ended {
+                interrupted,
+                dropped,
+                ..
+            } => {
+                excused.extend(interrupted.iter().chain(dropped));
                 excused.append(&mut under_way);
             }
             // A turn that is ended on purpose has a result as well.

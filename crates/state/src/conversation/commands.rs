@@ -235,6 +235,26 @@ impl Conversation {
         Some(self.commit(at, record, Vec::new()))
     }
 
+    /// Messages that the CLI may have in its queue and was not asked to take out of it.
+    pub fn queued_in_cli(&self) -> Vec<MessageId> {
+        let asked = self.run.iter().flat_map(|run| run.controls.values());
+        let asked: Vec<_> = asked
+            .filter_map(|control| match control {
+                Control::Cancel { message } => Some(message),
+                Control::Initialize
+                | Control::Interrupt
+                | Control::Mode { .. }
+                | Control::Model { .. }
+                | Control::End => None,
+            })
+            .collect();
+        let mut handed = self
+            .messages
+            .in_place(|place| matches!(place, Place::Handed(_)));
+        handed.retain(|id| !asked.contains(&id));
+        handed
+    }
+
     /// The session is forgotten. Nothing while there is a run, which must be stopped for it.
     pub fn forget(&mut self, at: Timestamp) -> Option<Entry> {
         if self.run.is_some() {

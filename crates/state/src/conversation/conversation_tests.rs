@@ -80,6 +80,16 @@ impl Stage {
                 )
                 .into_iter()
                 .collect(),
+            "forget" => live
+                .stop_run(at, StopReason::NewSession)
+                .into_iter()
+                .collect(),
+            "cancel" => {
+                let message = MessageId(name.to_owned());
+                let control = Control::Cancel { message };
+                let entry = live.request(at, format!("cancel {name}"), control);
+                entry.into_iter().collect()
+            }
             "due" => self.do_due(at),
             "started" => live.started(at, 1, 1).into_iter().collect(),
             "crash" => self.end(at, RunExit::Unknown),
@@ -139,6 +149,12 @@ impl Stage {
             }),
             "took" => Some(Seen::Taken { message }),
             "dropped" => Some(Seen::Dropped { message }),
+            "cancelled" => Some(Seen::Response {
+                request_id: format!("cancel {name}"),
+                digest: String::new(),
+                error: None,
+                cancelled: true,
+            }),
             "ended" => Some(Seen::TurnEnded {
                 cost: 0.25,
                 messages: Vec::new(),
@@ -382,6 +398,51 @@ fn what_goes_down_with_a_process_that_we_end_is_for_the_next_one() {
         (stage.places().as_str(), stage.due()),
         ("m1 Waiting", "start")
     );
+}
+
+#[test]
+fn what_a_forgotten_session_had_not_begun_is_dropped_and_told() {
+    let mut stage = Stage::in_a_turn();
+    check(
+        &mut stage,
+        "send m1      => userMessage
+         due          =>
+         queue m2     => userMessage
+         forget       =>",
+    );
+    let queued = |stage: &Stage| {
+        let queued = stage.live.queued_in_cli();
+        queued.into_iter().map(|id| id.0).collect::<Vec<_>>()
+    };
+    assert_eq!(queued(&stage), ["m1"]);
+    check(&mut stage, "cancel m1 =>");
+    assert!(queued(&stage).is_empty(), "it is asked once");
+    check(
+        &mut stage,
+        "cancelled m1 =>
+         send m3      => userMessage
+         exit         => messageCancelled, claudeAborted, sessionReset",
+    );
+    assert_eq!(
+        (stage.places().as_str(), stage.due()),
+        ("m2 Waiting, m3 Waiting", "start")
+    );
+}
+
+#[test]
+fn a_message_that_was_taken_out_of_the_queue_is_done() {
+    let mut stage = Stage::new();
+    check(
+        &mut stage,
+        "send m1      => userMessage, working
+         due          =>
+         started      =>
+         due          =>
+         stop         => claudeAborted
+         cancel m1    =>
+         cancelled m1 => idle",
+    );
+    assert_eq!(stage.places(), "");
 }
 
 #[test]

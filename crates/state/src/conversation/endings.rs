@@ -3,6 +3,7 @@
 use estelle_proto::decisions::DecisionState;
 use estelle_proto::events::{ClaudeAborted, ClaudeEvent, ErrorEvent};
 use estelle_proto::runs::{PauseReason, ProcessPaused, SessionReset};
+use estelle_proto::waiting::MessageCancelled;
 use estelle_proto::{Generation, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -88,15 +89,35 @@ impl Conversation {
         let handed = self
             .messages
             .in_place(|place| matches!(place, Place::Handed(_)));
-        let interrupted = handed.into_iter().filter(|id| in_transcript(id)).collect();
-        let events = self.farewell(run, &exit);
+        let (interrupted, left): (Vec<_>, Vec<_>) = handed.into_iter().partition(in_transcript);
+        // They were meant for the talk that is forgotten.
+        let is_forgotten = run.stopping == Some(StopReason::NewSession);
+        let dropped = if is_forgotten { left } else { Vec::new() };
+        let mut events = self.told_dropped(&dropped);
+        events.extend(self.farewell(run, &exit));
         let record = Record::Ended {
             generation,
             exit,
             interrupted,
+            dropped,
         };
         let events = events.into_iter().map(Durable::from).collect();
         Some(self.commit(at, record, events))
+    }
+
+    /// Nobody's message disappears without a word.
+    fn told_dropped(&self, dropped: &[MessageId]) -> Vec<ClaudeEvent> {
+        let tracked = self.messages.tracked().iter().map(|one| &one.message);
+        let tracked = tracked.filter(|message| dropped.contains(&message.id));
+        tracked
+            .map(|message| match &message.client_message_id {
+                Some(id) => ClaudeEvent::MessageCancelled(MessageCancelled::new(id.clone())),
+                None => ClaudeEvent::Error(ErrorEvent::new(format!(
+                    "a message was not begun, because its session was ended before: {}",
+                    beginning(&message.content)
+                ))),
+            })
+            .collect()
     }
 
     fn farewell(&self, run: &Run, exit: &RunExit) -> Vec<ClaudeEvent> {
@@ -179,6 +200,16 @@ fn trouble(run: &Run, exit: &RunExit) -> Option<ClaudeEvent> {
         exit_code: code,
         ..ErrorEvent::new(text)
     }))
+}
+
+/// Enough of a message to tell which one it is.
+fn beginning(content: &str) -> String {
+    const SHOWN: usize = 80;
+    let mut shown: String = content.chars().take(SHOWN).collect();
+    if content.chars().nth(SHOWN).is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 fn quoted(stderr: &str) -> String {

@@ -50,11 +50,7 @@ impl Conversation {
                 generation,
                 pid,
                 start_ticks,
-            } => {
-                if let Some(run) = self.run_of(*generation) {
-                    run.process = Some((*pid, *start_ticks));
-                }
-            }
+            } => self.started_as(*generation, (*pid, *start_ticks)),
             Record::Handed {
                 generation,
                 message,
@@ -93,7 +89,8 @@ impl Conversation {
                 generation,
                 exit,
                 interrupted,
-            } => self.end(*generation, exit, interrupted, at),
+                dropped,
+            } => self.end(*generation, exit, interrupted.iter().chain(dropped), at),
             Record::Forgotten => self.forget_session(),
         }
         self.check_interruption();
@@ -166,6 +163,12 @@ impl Conversation {
         self.talked |= change.session.is_some();
     }
 
+    fn started_as(&mut self, generation: Generation, process: (u32, u64)) {
+        if let Some(run) = self.run_of(generation) {
+            run.process = Some(process);
+        }
+    }
+
     fn requested(&mut self, generation: Generation, request_id: &str, control: &Control) {
         if let Some(run) = self.run_of(generation) {
             match control {
@@ -211,13 +214,7 @@ impl Conversation {
                 }
             }
             Seen::Taken { message } => self.messages.take(message, generation),
-            Seen::Dropped { message } => {
-                // What goes down with a process that we end was taken back by nobody: it is for the next one.
-                let is_ending = self.run.as_ref().is_some_and(|run| run.stopping.is_some());
-                if !is_ending || !self.messages.is_handed(message) {
-                    self.messages.finish(message);
-                }
-            }
+            Seen::Dropped { message } => self.dropped(message),
             Seen::Asked(request) => self.asked(request, generation, at),
             Seen::Withdrew { request_id } => {
                 if let Some(key) = self.key_of(generation, request_id) {
@@ -227,7 +224,16 @@ impl Conversation {
                     run.calls.remove(request_id);
                 }
             }
-            Seen::Response { request_id, .. } => self.responded(request_id, generation),
+            Seen::Response {
+                request_id,
+                cancelled,
+                ..
+            } => {
+                if *cancelled {
+                    self.cancelled(request_id);
+                }
+                self.responded(request_id, generation);
+            }
             Seen::Called {
                 request_id,
                 server,
@@ -259,6 +265,24 @@ impl Conversation {
                     run.resume_failed = run.resume.is_some();
                 }
             }
+        }
+    }
+
+    /// The CLI will not begin a message.
+    fn dropped(&mut self, message: &MessageId) {
+        // What goes down with a process that we end is dealt with at its end.
+        let is_ending = self.run.as_ref().is_some_and(|run| run.stopping.is_some());
+        if !is_ending || !self.messages.is_handed(message) {
+            self.messages.finish(message);
+        }
+    }
+
+    /// The CLI has taken the message out of its queue that a request of ours was about.
+    fn cancelled(&mut self, request_id: &str) {
+        let run = self.run.as_ref();
+        if let Some(Control::Cancel { message }) = run.and_then(|run| run.controls.get(request_id))
+        {
+            self.dropped(&message.clone());
         }
     }
 
@@ -355,11 +379,11 @@ impl Conversation {
         })
     }
 
-    fn end(
+    fn end<'a>(
         &mut self,
         generation: Generation,
         exit: &RunExit,
-        interrupted: &[MessageId],
+        done: impl Iterator<Item = &'a MessageId>,
         at: Timestamp,
     ) {
         let Some(run) = self.run.take_if(|run| run.generation == generation) else {
@@ -373,7 +397,7 @@ impl Conversation {
         self.tools.clear();
         self.tasks.clear();
         self.remembered.clear();
-        self.messages.finish_all(interrupted);
+        done.for_each(|id| self.messages.finish(id));
         self.messages.finish_taken();
         self.messages.bring_back(EndedRun::place(&run, exit));
         if run.resume_failed {

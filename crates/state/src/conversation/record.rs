@@ -166,6 +166,9 @@ pub enum Record {
         /// Messages that it had begun to work on, as its transcript tells.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         interrupted: Vec<MessageId>,
+        /// Messages that it was given and had not begun, and that nobody will work on.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        dropped: Vec<MessageId>,
     },
     /// The session is forgotten; the next run starts afresh.
     Forgotten,
@@ -338,6 +341,9 @@ pub enum Seen {
         /// Why it was not done.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
+        /// The message that the request was about was taken out of the CLI's queue.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        cancelled: bool,
     },
     /// The CLI calls one of our own tools.
     Called {

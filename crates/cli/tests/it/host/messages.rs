@@ -15,7 +15,7 @@ use serde_json::json;
 
 use super::stage::{Agent, Listener, Stage, conversation, message, status, submit};
 
-fn gated(text: &str, gate: &str) -> String {
+pub(super) fn gated(text: &str, gate: &str) -> String {
     let script = Script::new().say(text).gated_at(gate, 1);
     script
         .prompt()

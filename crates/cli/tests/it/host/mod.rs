@@ -1,5 +1,6 @@
 //! The host with real processes: turns, decisions, stopping, and taking up what a dead host left.
 
+mod endings;
 mod folders;
 mod forks;
 mod lifecycle;
@@ -20,6 +21,11 @@ use estelle_sim::api::RealCli;
 use estelle_sim::script::Script;
 use serde_json::json;
 
+use endings::{
+    a_new_session_drops_what_waits_in_the_agent_and_says_so,
+    a_shutdown_keeps_what_waits_in_the_agent_for_the_next_process,
+    a_stop_takes_what_waits_in_the_agent_with_it,
+};
 use folders::what_was_done_can_be_proven;
 use forks::a_copy_goes_on_from_before_a_message;
 use lifecycle::{
@@ -315,6 +321,9 @@ on_all_agents!(
     a_message_that_is_sent_twice_runs_once,
     a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
     a_mode_can_change_in_mid_session,
+    a_new_session_drops_what_waits_in_the_agent_and_says_so,
+    a_shutdown_keeps_what_waits_in_the_agent_for_the_next_process,
+    a_stop_takes_what_waits_in_the_agent_with_it,
     a_message_that_no_pipe_holds_can_be_read_and_its_neighbours_cannot,
     a_copy_goes_on_from_before_a_message,
     a_sub_agent_may_ask_after_its_turn_has_ended,

@@ -357,6 +357,7 @@ impl Stage {
                 stderr: String::new(),
             },
             interrupted: Vec::new(),
+            dropped: Vec::new(),
         };
         self.append(number, ended, Vec::new());
     }

@@ -375,6 +375,7 @@ fn seen(say: Say) -> Option<Seen> {
         request_id,
         digest,
         error: None,
+        cancelled: false,
     };
     Some(match say {
         Say::Begin(number) => Seen::TurnBegan {

@@ -138,6 +138,7 @@ fn next_words(world: &World) -> Option<(Vec<Seen>, Vec<Durable>)> {
         request_id: request_id.to_owned(),
         digest: digest.to_owned(),
         error: None,
+        cancelled: false,
     };
     if let Some(line) = world.live.unconfirmed().first() {
         return Some(match line {
