@@ -66,6 +66,10 @@ const WINDOWS: Record<string, (page: Page) => Promise<void>> = {
     await page.getByRole("button", { name: "Message", exact: true }).first().click();
     await page.getByRole("button", { name: /^Branch from here/ }).waitFor();
   },
+  changes: async (page) => {
+    await page.getByRole("button", { name: "1 file" }).click();
+    await page.getByRole("dialog", { name: "Changed in this turn" }).getByText("has_frame").waitFor();
+  },
   actions: async (page) => {
     await page.getByRole("button", { name: "Actions", exact: true }).click();
     await page.getByRole("menu", { name: "Actions", exact: true }).waitFor();

@@ -133,6 +133,8 @@ export const en = {
     steps: (count: string) => `${count} steps`,
     inTokens: (count: string) => `${count} in`,
     outTokens: (count: string) => `${count} out`,
+    files: (count: number) => (count === 1 ? "1 file" : `${count} files`),
+    changed: "Changed in this turn",
   },
   tool: {
     running: "running",

@@ -134,6 +134,8 @@ export const ja: Catalogue = {
     steps: (count) => `${count} 手順`,
     inTokens: (count) => `入力 ${count}`,
     outTokens: (count) => `出力 ${count}`,
+    files: (count: number) => `${count} ファイル`,
+    changed: "このターンで変わったもの",
   },
   tool: {
     running: "実行中",

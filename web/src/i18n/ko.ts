@@ -134,6 +134,8 @@ export const ko: Catalogue = {
     steps: (count) => `${count}단계`,
     inTokens: (count) => `입력 ${count}`,
     outTokens: (count) => `출력 ${count}`,
+    files: (count: number) => `파일 ${count}개`,
+    changed: "이번 차례에 바뀐 것",
   },
   tool: {
     running: "실행 중",

@@ -1,58 +1,10 @@
-/** Rows that say how things went: ends of turns, errors, stops, and remarks of Estelle. */
-import { CircleAlert, CircleCheck, CircleStop, Pause, Play, Scissors } from "lucide-react";
+/** Rows that say how things went: errors, stops, and remarks of Estelle. */
+import { CircleAlert, CircleStop, Pause, Play, Scissors } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Catalogue } from "@/i18n";
-import type { AbortedEntry, Entry, ErrorEntry, RemarkEntry, ResultEntry } from "@/model/entries";
-import type { Place } from "@/model/fleet";
-import { useApp } from "@/store/app";
-import { useFormats, useText } from "@/store/text";
-import { CopyButton } from "@/ui/copy";
+import type { AbortedEntry, ErrorEntry, RemarkEntry } from "@/model/entries";
+import { useText } from "@/store/text";
 import { Plain } from "@/ui/plain";
-import { answerBefore } from "./rows";
-
-export function ResultRow({ entry, place }: { entry: ResultEntry; place: Place }) {
-  const text = useText();
-  const formats = useFormats();
-  const isGood = !entry.subtype.startsWith("error");
-  const facts = [
-    formats.fine(entry.durationMs),
-    entry.turns && entry.turns > 1 ? text.result.steps(formats.count(entry.turns)) : null,
-    text.result.inTokens(formats.compact(entry.inputTokens + entry.cacheReadTokens)),
-    text.result.outTokens(formats.compact(entry.outputTokens)),
-    entry.costUsd ? formats.money(entry.costUsd) : null,
-  ].filter((fact) => fact !== null);
-  return (
-    <div className="flex items-start border-b border-line pb-3 text-[12.5px] text-faint tabular-nums">
-      <p className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-0.5">
-        {isGood ? <CircleCheck size={14} className="text-green" /> : <CircleAlert size={14} className="text-red" />}
-        <span className={isGood ? "text-muted" : "text-red"}>{resultWords(text, entry)}</span>
-        {facts.map((fact) => (
-          <span key={fact}>· {fact}</span>
-        ))}
-      </p>
-      <CopyButton
-        label={text.message.copyAnswer}
-        value={() => answerBefore(entriesOf(place), entry.key)}
-        className="-my-3 -mr-3 lg:-my-2 lg:-mr-2"
-      />
-    </div>
-  );
-}
-
-function entriesOf(place: Place): readonly Entry[] {
-  return useApp.getState().world.transcripts[place.conversation.conversationId]?.entries.top ?? [];
-}
-
-function resultWords(text: Catalogue, entry: ResultEntry): string {
-  switch (entry.subtype) {
-    case "error_max_turns":
-      return text.result.maxTurns;
-    case "error_max_budget_usd":
-      return text.result.budget;
-    default:
-      return entry.subtype.startsWith("error") ? text.result.failed : text.result.done;
-  }
-}
 
 export function ErrorRow({ entry }: { entry: ErrorEntry }) {
   const text = useText();
