@@ -1,5 +1,6 @@
 /** One row of the list: picks the component for its kind and sets the reading column. */
 import { memo, type ReactNode } from "react";
+import { shallow } from "zustand/shallow";
 import type { Entry } from "@/model/entries";
 import type { Place } from "@/model/fleet";
 import { useApp } from "@/store/app";
@@ -19,7 +20,20 @@ export interface RowProps {
   isLoadingOlder: boolean;
 }
 
-export const Row = memo(function Row({ row, place, isLoadingOlder }: RowProps) {
+/** Lists of rows are made anew at every event; a row that says the same at the same place is not drawn again. */
+export const Row = memo(RowView, isSame);
+
+function isSame(before: RowProps, after: RowProps): boolean {
+  return (
+    before.isLoadingOlder === after.isLoadingOlder &&
+    before.place.conversation.conversationId === after.place.conversation.conversationId &&
+    before.place.workspace.workingDir === after.place.workspace.workingDir &&
+    before.place.machine.isOnline === after.place.machine.isOnline &&
+    shallow(before.row, after.row)
+  );
+}
+
+function RowView({ row, place, isLoadingOlder }: RowProps) {
   switch (row.type) {
     case "head":
       return <Head place={place} isLoading={isLoadingOlder} />;
@@ -52,7 +66,7 @@ export const Row = memo(function Row({ row, place, isLoadingOlder }: RowProps) {
         </Column>
       );
   }
-});
+}
 
 /** Entries of the agent and, below a call, of its sub-agents. */
 export function EntryView({ entry, place }: { entry: Entry; place: Place }) {
