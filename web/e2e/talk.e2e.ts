@@ -11,7 +11,7 @@ describe("talking", () => {
     const { page } = await stage.visit({ scene: "fresh", size: PHONE });
     await page.getByLabel("Message to Claude").fill("Add a column for watering");
     await page.getByRole("button", { name: "Send" }).click();
-    await page.getByText("Shall I begin?").waitFor();
+    await page.getByRole("log").getByText("Shall I begin?").waitFor();
     expect(await page.getByRole("article", { name: "You" }).count()).toBe(1);
     await page.getByText("Done").waitFor();
     const gap = await page.getByRole("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
@@ -41,7 +41,7 @@ describe("talking", () => {
       addEventListener("click", free, { capture: true, once: true });
     });
     await page.getByRole("button", { name: "Try now" }).click();
-    await page.getByText("Shall I begin?").waitFor();
+    await page.getByRole("log").getByText("Shall I begin?").waitFor();
     expect(await page.getByText("Written offline", { exact: true }).count()).toBe(1);
     await page.context().close();
   });
