@@ -353,7 +353,8 @@ export const en = {
     version: "Version",
     shortcuts: "Keyboard shortcuts",
     rights: "Rights",
-    membersNoRight: "This device may not see or change the others. On a machine, `estelle devices` can.",
+    membersNoRight:
+      "This device may not see or change the others. To let it manage, pair it again and answer a at the machine.",
     hostAway: "Its host does not answer: running work goes on, nothing new can start.",
     quiet: "Quiet hours",
     from: "From",

@@ -354,7 +354,8 @@ export const ja: Catalogue = {
     version: "バージョン",
     shortcuts: "キーボード操作",
     rights: "権限",
-    membersNoRight: "この端末はほかの端末を見たり変えたりできません。マシンの `estelle devices` でできます。",
+    membersNoRight:
+      "この端末はほかの端末を見たり変えたりできません。管理できるようにするには、もう一度ペアリングし、マシンで a と答えてください。",
     hostAway: "ホストが応答しません。進行中の作業は続きますが、新しく始められません。",
     quiet: "おやすみ時間",
     from: "開始",

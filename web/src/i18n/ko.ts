@@ -351,7 +351,8 @@ export const ko: Catalogue = {
     version: "버전",
     shortcuts: "단축키",
     rights: "권한",
-    membersNoRight: "이 기기는 다른 기기를 보거나 바꿀 수 없습니다. 컴퓨터에서 `estelle devices`로 할 수 있습니다.",
+    membersNoRight:
+      "이 기기는 다른 기기를 보거나 바꿀 수 없습니다. 관리하게 하려면 다시 연결하고 컴퓨터에서 a로 답하세요.",
     hostAway: "호스트가 응답하지 않습니다. 진행 중인 작업은 계속되지만 새로 시작할 수 없습니다.",
     quiet: "방해 금지 시간",
     from: "시작",
