@@ -18,6 +18,7 @@ use super::context::{Asker, Context, Msg, Seen};
 use super::error::refusal;
 use super::intake::{BATCH, RETRY};
 use super::lanes::{Entry, Lane, Lanes};
+use super::local::{Local, Watchers};
 use super::room::Room;
 use super::{requests, workspaces};
 use crate::link::host::{FromHost, HostState};
@@ -40,6 +41,7 @@ pub(super) struct Sources {
     pub(super) host: mpsc::Receiver<FromHost>,
     pub(super) relay: mpsc::Receiver<FromRelay>,
     pub(super) handlers: mpsc::Receiver<Msg>,
+    pub(super) local: mpsc::Receiver<Local>,
     pub(super) stop: CancellationToken,
 }
 
@@ -49,6 +51,7 @@ enum Input {
     Host(Vec<FromHost>),
     Relay(FromRelay),
     Handler(Msg),
+    Local(Local),
     Done(Id),
     Retry,
 }
@@ -57,6 +60,7 @@ enum Input {
 pub(super) struct Actor {
     pub(super) cx: Context,
     pub(super) room: Room,
+    pub(super) watchers: Watchers,
     pub(super) homes: HashMap<ConversationId, WorkspaceId>,
     /// What came from the host and is not in the store yet.
     pub(super) from_host: VecDeque<FromHost>,
@@ -73,6 +77,7 @@ impl Actor {
         Self {
             cx,
             room: Room::default(),
+            watchers: Watchers::default(),
             homes: HashMap::new(),
             from_host: VecDeque::new(),
             sources,
@@ -99,6 +104,7 @@ impl Actor {
                 Input::Retry => self.drain().await,
                 Input::Relay(message) => self.on_relay(message).await,
                 Input::Handler(message) => self.on_handler(message).await,
+                Input::Local(message) => self.on_local(message).await,
                 Input::Done(id) => self.on_done(id),
             }
         }
@@ -109,6 +115,7 @@ impl Actor {
             host,
             relay,
             handlers,
+            local,
             stop,
         } = &mut self.sources;
         let mut messages = Vec::new();
@@ -122,6 +129,7 @@ impl Actor {
             },
             message = relay.recv() => message.map_or(Input::Stop, Input::Relay),
             Some(message) = handlers.recv() => Input::Handler(message),
+            Some(message) = local.recv() => Input::Local(message),
             Some(done) = self.jobs.join_next_with_id(), if !self.jobs.is_empty() => Input::Done(match done {
                 Ok((id, ())) => id,
                 Err(error) => error.id(),
@@ -275,9 +283,14 @@ impl Actor {
             );
             return asker.complain(error, Some(message.kind()), requests::request_id(&message));
         }
+        self.admit(asker, Box::new(message));
+    }
+
+    /// A request that is allowed enters its lane.
+    pub(super) fn admit(&mut self, asker: Asker, message: Box<AppToPylon>) {
         match Lane::of(message.key()) {
-            Some(lane) => self.enter(lane, Job::Request(asker, Box::new(message))),
-            None => self.start(None, Job::Request(asker, Box::new(message))),
+            Some(lane) => self.enter(lane, Job::Request(asker, message)),
+            None => self.start(None, Job::Request(asker, message)),
         }
     }
 
@@ -305,6 +318,7 @@ impl Actor {
             Msg::ListChanged => self.announce_list(),
             Msg::Deleted(conversation) => {
                 self.homes.remove(&conversation);
+                self.watchers.cut(&conversation);
                 self.room.forget(&conversation);
             }
         }

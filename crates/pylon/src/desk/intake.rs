@@ -18,6 +18,7 @@ use estelle_proto::{
 
 use super::actor::Actor;
 use super::context::Asker;
+use super::local::Item;
 use super::room::Audience;
 use crate::link::host::FromHost;
 use crate::store::{ConversationError, Outcome, StoreError};
@@ -100,6 +101,7 @@ impl Actor {
             FromHost::Began(began) if began.fresh => {
                 let id = began.session_id;
                 ignore_unknown(self.cx.store.begin_afresh(id.clone()).await)?;
+                self.watchers.cut(&id);
                 self.room.mute(id);
             }
             FromHost::Began(_) => {}
@@ -127,6 +129,7 @@ impl Actor {
             }
             FromHost::Shutdown(notice) => {
                 tracing::info!(reason = %notice.reason, "the host goes down with its runs");
+                self.watchers.tell_all(&Item::Shutdown(notice));
             }
             FromHost::Complaint(report) => {
                 tracing::warn!(error = %report.error, about = ?report.about, "the host complains");
@@ -179,6 +182,8 @@ impl Actor {
         if self.room.is_muted(id) {
             return;
         }
+        self.watchers
+            .tell(id, || Item::Event(Arc::new(event.clone())));
         let Some(workspace) = self.home(id).await else {
             return;
         };
@@ -238,6 +243,7 @@ impl Actor {
     /// Tells all clients the state of a conversation.
     async fn tell_status(&mut self, id: &ConversationId, seq: Option<Seq>) {
         let status = self.room.live(id).status();
+        self.watchers.tell(id, || Item::Status(status.clone()));
         let mut update = ConversationStatusUpdate::new(self.cx.device(), id.clone(), status);
         update.workspace_id = self.home(id).await;
         update.seq = seq;

@@ -20,6 +20,7 @@ mod history;
 mod intake;
 mod lanes;
 mod live;
+mod local;
 mod paths;
 mod persona;
 mod requests;
@@ -42,6 +43,7 @@ use crate::link::relay::FromRelay;
 use crate::store::Store;
 use actor::{Actor, Sources};
 use context::Context;
+pub use local::{Beginning, Item, LocalDesk, Watch};
 
 /// What handlers have to tell the desk; each waits for its turn.
 const HANDLERS: usize = 64;
@@ -74,9 +76,15 @@ pub struct DeskParts {
     pub from_relay: mpsc::Receiver<FromRelay>,
 }
 
-/// Starts the desk. It ends when `stop` is cancelled or a link ends.
-pub fn spawn(config: DeskConfig, parts: DeskParts, tracker: &TaskTracker, stop: CancellationToken) {
+/// Starts the desk, and gives the door for those in the same process. It ends when `stop` is cancelled or a link ends.
+pub fn spawn(
+    config: DeskConfig,
+    parts: DeskParts,
+    tracker: &TaskTracker,
+    stop: CancellationToken,
+) -> LocalDesk {
     let (desk, handlers) = mpsc::channel(HANDLERS);
+    let (door, local) = mpsc::channel(local::REQUESTS);
     let cx = Context {
         config: Arc::new(config),
         store: parts.store,
@@ -87,7 +95,9 @@ pub fn spawn(config: DeskConfig, parts: DeskParts, tracker: &TaskTracker, stop: 
         host: parts.from_host,
         relay: parts.from_relay,
         handlers,
+        local,
         stop,
     };
     tracker.spawn(Actor::new(cx, sources).run());
+    LocalDesk { desk: door }
 }

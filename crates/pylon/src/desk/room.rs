@@ -111,8 +111,11 @@ impl Room {
         (!is_there).then_some(reader)
     }
 
-    /// A client looks at a conversation, and no longer at another.
+    /// A client looks at a conversation, and no longer at another. One that is not here is told nothing.
     pub(super) fn look(&mut self, client: DeviceId, conversation: ConversationId) {
+        if !self.clients.contains(&client) {
+            return;
+        }
         self.told.remove(&(conversation.clone(), client));
         self.views.insert(client, conversation);
     }

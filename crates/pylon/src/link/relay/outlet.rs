@@ -38,8 +38,8 @@ pub enum SendError {
 
 /// A frame that waits, with the room it takes.
 #[derive(Debug)]
-pub(super) struct Frame {
-    pub(super) text: String,
+pub(crate) struct Frame {
+    pub(crate) text: String,
     _room: OwnedSemaphorePermit,
 }
 
@@ -52,7 +52,8 @@ pub struct Outlet {
 }
 
 impl Outlet {
-    pub(super) fn open() -> (Self, mpsc::Receiver<Frame>) {
+    /// A way out, and what reads it.
+    pub(crate) fn open() -> (Self, mpsc::Receiver<Frame>) {
         let (frames, queue) = mpsc::channel(FRAMES);
         let outlet = Self {
             frames,
