@@ -10,6 +10,7 @@ mod client;
 mod config;
 mod data;
 mod doctor;
+mod gateway;
 mod host;
 mod logging;
 mod logs;

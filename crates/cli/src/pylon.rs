@@ -3,6 +3,7 @@
 //! `estelle pylon` runs it alone, for a relay elsewhere; `estelle up` runs it beside a relay of its own. It starts no
 //! host: whoever runs it sees to that.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,7 +12,7 @@ use clap::Args;
 use estelle_host::data::socket;
 use estelle_proto::Token;
 use estelle_proto::workspaces::PylonInfo;
-use estelle_pylon::desk::{self, DeskConfig, DeskParts};
+use estelle_pylon::desk::{self, DeskConfig, DeskParts, LocalDesk};
 use estelle_pylon::link::host::{HostConfig, HostLink};
 use estelle_pylon::link::relay::{FromRelay, RelayConfig, RelayLink};
 use estelle_pylon::store::Store;
@@ -25,7 +26,7 @@ use crate::client::check_secrecy;
 use crate::config::{Config, ConfigArgs, PylonSection};
 use crate::data::DataArgs;
 use crate::machine::{Door, Inside, Restoration, is_for_the_machine, tell};
-use crate::{logging, signals};
+use crate::{gateway, logging, signals};
 
 /// The name of the folder of the store.
 pub(crate) const STORE: &str = "pylon";
@@ -64,12 +65,13 @@ pub(crate) fn run(args: PylonArgs) -> anyhow::Result<ExitCode> {
         let mut signals = signals::Signals::listen()?;
         // One is enough: while a copy is put back nobody can ask for another.
         let (restorations, mut wanted) = mpsc::channel(1);
-        let begin = || {
+        let begin = async || {
             let pylon = Pylon::start(&config, &data, url.clone(), token.clone())?;
             pylon.open_door(&data, restorations.clone())?;
+            pylon.open_gateway(&config, &data).await?;
             anyhow::Ok(pylon)
         };
-        let mut pylon = begin()?;
+        let mut pylon = begin().await?;
         anstream::println!("estelle pylon {} is ready", env!("CARGO_PKG_VERSION"));
         loop {
             tokio::select! {
@@ -77,7 +79,7 @@ pub(crate) fn run(args: PylonArgs) -> anyhow::Result<ExitCode> {
                 Some(mut wish) = wanted.recv() => {
                     pylon.stop().await;
                     let restored = restore(&data, wish.from).await;
-                    pylon = begin()?;
+                    pylon = begin().await?;
                     tell(&mut wish.visitor, &restored).await;
                 }
             }
@@ -108,6 +110,7 @@ pub(crate) struct Pylon {
     /// The link to the relay, to see whether it is there.
     pub(crate) relay: RelayLink,
     door: Door,
+    desk: LocalDesk,
     store: Store,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -147,11 +150,12 @@ impl Pylon {
             roots: pylon.roots.clone(),
             first_conversation: pylon.first_conversation.clone(),
         };
-        desk::spawn(desk, parts, &tasks, stop.clone());
+        let desk = desk::spawn(desk, parts, &tasks, stop.clone());
         Ok(Self {
             host,
             relay,
             door,
+            desk,
             store,
             tasks,
             stop,
@@ -170,6 +174,20 @@ impl Pylon {
             restorations,
         };
         self.door.open(data, inside, &self.tasks, self.stop.clone())
+    }
+
+    /// Opens the HTTP interface, if one is wanted, and says where it is.
+    pub(crate) async fn open_gateway(
+        &self,
+        config: &Config,
+        data: &Path,
+    ) -> anyhow::Result<Option<SocketAddr>> {
+        let inner = gateway::Inner {
+            desk: self.desk.clone(),
+            host: self.host.clone(),
+            store: self.store.clone(),
+        };
+        gateway::open(config, data, inner, &self.tasks, self.stop.clone()).await
     }
 
     /// Ends the links and the desk, and closes the store.

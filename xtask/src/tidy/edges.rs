@@ -20,11 +20,12 @@ const STATE: &str = "estelle-state";
 const HOST: &str = "estelle-host";
 const PYLON: &str = "estelle-pylon";
 const RELAY: &str = "estelle-relay";
+const GATEWAY: &str = "estelle-gateway";
 const SIM: &str = "estelle-sim";
 const PROOF: &str = "estelle-proof";
 
 /// **Invariant:** the simulator does not know the SDK's types, the pylon links neither the SDK nor the host.
-const TABLE: [Edges; 11] = [
+const TABLE: [Edges; 12] = [
     Edges {
         manifest: "crates/proto/Cargo.toml",
         package: PROTO,
@@ -55,6 +56,13 @@ const TABLE: [Edges; 11] = [
         product: &[PROTO, STATE],
         tests: &[SIM],
     },
+    // It lives in the Pylon's process and reaches everything through the Pylon.
+    Edges {
+        manifest: "crates/gateway/Cargo.toml",
+        package: GATEWAY,
+        product: &[PROTO, PYLON],
+        tests: &[],
+    },
     Edges {
         manifest: "crates/relay/Cargo.toml",
         package: RELAY,
@@ -71,7 +79,7 @@ const TABLE: [Edges; 11] = [
         manifest: "crates/cli/Cargo.toml",
         package: "estelle",
         // The simulated agent is part of the program: `estelle up --demo` needs nothing else.
-        product: &[PROTO, CLAUDE, STATE, HOST, PYLON, RELAY, SIM],
+        product: &[PROTO, CLAUDE, STATE, HOST, PYLON, RELAY, GATEWAY, SIM],
         tests: &[],
     },
     // For tests alone: nothing may depend on it.

@@ -8,10 +8,12 @@ use estelle_proto::{DeviceId, Name, OnBusy};
 use estelle_relay::RealmName;
 
 use super::given::{Given, because};
-use super::{Config, HostSection, PylonSection, RelaySection};
+use super::{Config, GatewaySection, HostSection, PylonSection, RelaySection};
 
 /// The port that nobody has to remember.
 const PORT: u16 = 7710;
+/// The port of the gateway.
+pub(crate) const GATEWAY_PORT: u16 = 7711;
 /// A year: whoever wants more wants never, which is 0.
 const MOST_MINUTES: u64 = 525_600;
 
@@ -67,6 +69,12 @@ impl Default for Config {
                 turn_limit_minutes: 0,
                 shutdown_stops_runs: false,
             },
+            gateway: GatewaySection {
+                listen: Some(SocketAddr::from((Ipv4Addr::LOCALHOST, GATEWAY_PORT))),
+                hosts: Vec::new(),
+                origins: Vec::new(),
+                viewer_token_file: None,
+            },
         }
     }
 }
@@ -105,6 +113,13 @@ fn paths(values: &[PathBuf]) -> toml::Value {
 
 fn number(value: u64) -> toml::Value {
     toml::Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+fn origins(given: &Given) -> Result<Vec<String>, String> {
+    let each = given.list().into_iter();
+    let each = each.map(|item| Given::One(item.to_owned()).url(&["https", "http"]));
+    let each: Result<Vec<_>, _> = each.collect();
+    Ok(each?.into_iter().flatten().collect())
 }
 
 /// All keys, in the order in which they are shown.
@@ -177,10 +192,7 @@ pub(super) const KEYS: &[Key] = &[
         variables: &["ESTELLE_RELAY_ORIGINS"],
         about: "Other origins whose pages may connect: `https://app.example.org`.",
         take: |config, given| {
-            let each = given.list().into_iter();
-            let each = each.map(|item| Given::One(item.to_owned()).url(&["https", "http"]));
-            let each: Result<Vec<_>, _> = each.collect();
-            config.relay.origins = each?.into_iter().flatten().collect();
+            config.relay.origins = origins(given)?;
             Ok(())
         },
         show: |config| list(&config.relay.origins),
@@ -390,5 +402,52 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         show: |config| config.host.shutdown_stops_runs.into(),
+    },
+    Key {
+        name: "gateway.listen",
+        variables: &["ESTELLE_GATEWAY_LISTEN"],
+        about: "Where the HTTP interface listens, on this machine alone; empty means not at all.",
+        take: |config, given| {
+            let address = given.maybe()?.map(|text| {
+                let wanted = "an address with a port, such as 127.0.0.1:7711,";
+                Given::One(text.to_owned()).parsed(wanted)
+            });
+            config.gateway.listen = address.transpose()?;
+            Ok(())
+        },
+        show: |config| {
+            let listen = config.gateway.listen;
+            text(listen.map(|at| at.to_string()).unwrap_or_default())
+        },
+    },
+    Key {
+        name: "gateway.hosts",
+        variables: &["ESTELLE_GATEWAY_HOSTS"],
+        about: "Names under which a proxy on this machine is reached that passes requests on to the gateway.",
+        take: |config, given| {
+            config.gateway.hosts = given.list().into_iter().map(str::to_owned).collect();
+            Ok(())
+        },
+        show: |config| list(&config.gateway.hosts),
+    },
+    Key {
+        name: "gateway.origins",
+        variables: &["ESTELLE_GATEWAY_ORIGINS"],
+        about: "Other origins whose pages may open a WebSocket of the gateway: `https://app.example.org`.",
+        take: |config, given| {
+            config.gateway.origins = origins(given)?;
+            Ok(())
+        },
+        show: |config| list(&config.gateway.origins),
+    },
+    Key {
+        name: "gateway.viewer_token_file",
+        variables: &["ESTELLE_GATEWAY_VIEWER_TOKEN_FILE"],
+        about: "A file with a second token for the gateway, which may only look.",
+        take: |config, given| {
+            config.gateway.viewer_token_file = given.path()?;
+            Ok(())
+        },
+        show: |config| path(config.gateway.viewer_token_file.as_ref()),
     },
 ];

@@ -43,6 +43,7 @@ pub(crate) struct Config {
     pub(crate) relay: RelaySection,
     pub(crate) pylon: PylonSection,
     pub(crate) host: HostSection,
+    pub(crate) gateway: GatewaySection,
 }
 
 /// The relay of this machine.
@@ -83,6 +84,15 @@ pub(crate) struct HostSection {
     pub(crate) on_busy: OnBusy,
     pub(crate) turn_limit_minutes: u64,
     pub(crate) shutdown_stops_runs: bool,
+}
+
+/// The HTTP interface of this machine.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct GatewaySection {
+    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) hosts: Vec<String>,
+    pub(crate) origins: Vec<String>,
+    pub(crate) viewer_token_file: Option<PathBuf>,
 }
 
 impl PylonSection {

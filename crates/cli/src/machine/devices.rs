@@ -1,5 +1,6 @@
 //! `estelle devices`: who belongs to the household, and adding or taking out one of them.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -84,7 +85,13 @@ pub(crate) fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-async fn list(call: &mut Call, json: bool) -> anyhow::Result<()> {
+/// Who belongs to the household.
+pub(crate) async fn paired(folders: &[PathBuf]) -> anyhow::Result<Vec<PairedDevice>> {
+    let (mut call, _) = Call::open(folders).await?;
+    all(&mut call).await
+}
+
+async fn all(call: &mut Call) -> anyhow::Result<Vec<PairedDevice>> {
     let id = request_id()?;
     let request = PairedList {
         request_id: Some(id.clone()),
@@ -99,13 +106,18 @@ async fn list(call: &mut Call, json: bool) -> anyhow::Result<()> {
         })
         .await?;
     result.outcome()?;
+    Ok(result.devices)
+}
+
+async fn list(call: &mut Call, json: bool) -> anyhow::Result<()> {
+    let devices = all(call).await?;
     if json {
-        anstream::println!("{}", serde_json::to_string(&result.devices)?);
+        anstream::println!("{}", serde_json::to_string(&devices)?);
         return Ok(());
     }
     let mut table = Table::default();
     table.row(["KEY", "NAME", "RIGHTS", "CONNECTED"].map(str::to_owned));
-    for device in &result.devices {
+    for device in &devices {
         let rights: Vec<String> = device.rights.iter().map(ToString::to_string).collect();
         table.row([
             device.device_key.to_string(),

@@ -17,6 +17,8 @@ pub(super) struct Greeting {
     pub(super) data: PathBuf,
     pub(super) agent: Agent,
     pub(super) pylon: DeviceId,
+    /// The HTTP interface, if there is one.
+    pub(super) gateway: Option<String>,
 }
 
 impl Greeting {
@@ -27,6 +29,7 @@ impl Greeting {
             "data": self.data,
             "agent": { "simulated": self.agent.is_simulated(), "program": self.agent.path },
             "pylonId": self.pylon,
+            "gateway": self.gateway,
         })
     }
 
@@ -63,6 +66,9 @@ impl fmt::Display for Greeting {
             }
         }
         writeln!(f, "Data:    {}", self.data.display())?;
+        if let Some(gateway) = &self.gateway {
+            writeln!(f, "HTTP:    {gateway}/api/docs")?;
+        }
         if !self.is_reachable {
             writeln!(
                 f,
@@ -85,6 +91,7 @@ mod tests {
             data: "/d".into(),
             agent: Agent { path, kind },
             pylon: DeviceId(1),
+            gateway: None,
         };
         greeting.to_string()
     }

@@ -13,7 +13,7 @@ mod host;
 mod secrets;
 
 pub(crate) use host::host_args;
-pub(crate) use secrets::Terminal;
+pub(crate) use secrets::{Terminal, put};
 
 use std::io::IsTerminal as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -144,12 +144,14 @@ async fn serve(
     let (restorations, mut wanted) = mpsc::channel(1);
     let begin = async || begin(config, data, (&url, &pylon_token), &keeper, &restorations).await;
     let mut running = begin().await?;
+    let gateway = running.gateway.map(|at| format!("http://{at}"));
     let greeting = Greeting {
         address: page,
         is_reachable: config.relay.public_url.is_some() || !address.ip().is_loopback(),
         data: data.to_owned(),
         agent,
         pylon: config.pylon.id,
+        gateway,
     };
     if args.json {
         anstream::println!("{}", greeting.json());
@@ -182,6 +184,7 @@ async fn serve(
 /// The Pylon and whoever keeps its host.
 struct Running {
     pylon: Pylon,
+    gateway: Option<SocketAddr>,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -199,7 +202,13 @@ async fn begin(
     tasks.spawn(keeper.clone().keep(pylon.host.state(), stop.clone()));
     joined(&pylon).await?;
     pylon.open_door(data, restorations.clone())?;
-    Ok(Running { pylon, tasks, stop })
+    let gateway = pylon.open_gateway(config, data).await?;
+    Ok(Running {
+        pylon,
+        gateway,
+        tasks,
+        stop,
+    })
 }
 
 impl Running {

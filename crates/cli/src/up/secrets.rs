@@ -118,7 +118,7 @@ pub(super) fn of_terminal(
 }
 
 /// Puts a private file in place of another, whole.
-pub(super) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
+pub(crate) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
     let failed = || format!("failed to write {}", path.display());
     let mut fresh = path.as_os_str().to_owned();
     fresh.push(".new");

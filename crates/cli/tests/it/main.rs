@@ -11,6 +11,7 @@ mod archive;
 mod care;
 mod client;
 mod durable;
+mod gateway;
 mod host;
 mod host_command;
 mod host_input;

@@ -14,6 +14,9 @@ use super::client::Client;
 use crate::host::stage::{Agent, end_runs};
 use crate::program::simulator;
 
+/// The token of the gateway that may only look.
+pub(crate) const VIEWER_TOKEN: &str = "a token that may only look at what others do";
+
 /// A machine with `estelle up` on it.
 pub(crate) struct Machine {
     place: TempDir,
@@ -60,8 +63,13 @@ impl Machine {
             ("ESTELLE_SIM_GATES", text("gates")),
             ("ESTELLE_SIM_MARKERS", text("markers")),
             ("ESTELLE_DATA", text("data")),
+            ("ESTELLE_GATEWAY_LISTEN", "127.0.0.1:0".to_owned()),
+            ("ESTELLE_GATEWAY_VIEWER_TOKEN_FILE", text("viewer.token")),
+            ("PROCESS_IDLE_TIMEOUT_MINUTES", "45".to_owned()),
+            ("PROCESS_SHUTDOWN_GRACE_SECONDS", "7".to_owned()),
         ];
         environment.extend(more.map(|(name, value)| (name.to_owned(), value)));
+        std::fs::write(place.path().join("viewer.token"), VIEWER_TOKEN).unwrap();
         let mut machine = Self {
             place,
             environment,

@@ -1,0 +1,134 @@
+//! The life of a session's process as clients see it: stop, resume, an end of its own, and the end of everything.
+
+use estelle_sim::script::Script;
+use serde_json::{Value, json};
+
+use super::client::Api;
+use crate::host::stage::Agent;
+use crate::up::stage::Machine;
+
+async fn speak(api: &Api, session: &str, prompt: &str) {
+    let line = format!("POST /api/sessions/{session}/input");
+    api.done(&line, Some(json!({"content": prompt}))).await;
+}
+
+fn names(value: &Value) -> Vec<&String> {
+    value.as_object().unwrap().keys().collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_session_is_resumed_with_its_history_and_others_are_not() {
+    let machine = Machine::start(&Agent::Simulator).await;
+    let api = Api::of(&machine);
+    let session = api.session(&machine).await;
+    let mut watcher = api.watch(&session, "").await;
+    watcher.status("waiting_input").await;
+    speak(&api, &session, &Script::new().say("hello").prompt()).await;
+    watcher
+        .until(|m| m["type"] == "output" && m["final"] == true)
+        .await;
+    watcher.status("waiting_input").await;
+
+    let resume = format!("POST /api/sessions/{session}/resume");
+    let refused = api.call(&resume, None).await;
+    let expected = json!({
+        "error": "Session is not stopped", "code": "not_stopped", "current_status": "waiting_input",
+    });
+    assert_eq!((refused.status, refused.json()), (400, expected));
+
+    let stopped = api
+        .done(&format!("POST /api/sessions/{session}/stop"), None)
+        .await;
+    assert_eq!(stopped["session"]["status"], "stopped");
+    assert!(stopped["session"]["resume_session_id"].is_string());
+    let paused = watcher.kind("process_paused").await;
+    let expected = [
+        "canResume",
+        "epoch",
+        "idleMinutes",
+        "reason",
+        "seq",
+        "sessionId",
+        "type",
+    ];
+    assert_eq!(names(&paused), expected);
+    assert_eq!(
+        (&paused["reason"], &paused["canResume"]),
+        (&json!("manual"), &json!(true))
+    );
+    assert_eq!(paused["sessionId"], session.as_str());
+    watcher.status("stopped").await;
+    // Somebody who comes only now learns it at once.
+    let mut late = api.watch(&session, "").await;
+    assert_eq!(late.next().await.unwrap()["status"], "stopped");
+
+    let resumed = api.done(&resume, None).await;
+    assert_eq!(names(&resumed), ["resumed_with_history", "session"]);
+    let fields = ["created_at", "id", "name", "status", "worktree_path"];
+    assert_eq!(names(&resumed["session"]), fields);
+    assert_eq!(resumed["session"]["status"], "running");
+    assert_eq!(
+        resumed["session"]["worktree_path"],
+        machine.path("work").to_str().unwrap()
+    );
+    assert_eq!(resumed["resumed_with_history"], true);
+    let told = watcher.kind("process_resumed").await;
+    assert_eq!(told["resumedWithHistory"], true);
+    watcher.status("waiting_input").await;
+    speak(&api, &session, &Script::new().say("again").prompt()).await;
+    watcher
+        .until(|m| m["type"] == "output" && m["final"] == true)
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_of_its_own_is_an_error_with_the_exit_code_and_nothing_starts_by_itself() {
+    let machine = Machine::start(&Agent::Simulator).await;
+    let api = Api::of(&machine);
+    let session = api.session(&machine).await;
+    let mut watcher = api.watch(&session, "").await;
+    speak(&api, &session, "SCRIPT:[{\"crash\":3}]").await;
+    let error = watcher.kind("error").await;
+    assert_eq!(error["exit_code"], 3, "{error}");
+    assert!(!error["content"].as_str().unwrap().is_empty());
+    watcher.status("error").await;
+    let whole = api
+        .done(&format!("GET /api/sessions/{session}"), None)
+        .await;
+    assert_eq!(whole["session"]["status"], "error");
+    let refused = api
+        .call(&format!("POST /api/sessions/{session}/resume"), None)
+        .await;
+    assert_eq!(
+        (refused.status, &refused.json()["current_status"]),
+        (400, &json!("error"))
+    );
+    // A person who writes is what starts it again.
+    speak(&api, &session, &Script::new().say("back").prompt()).await;
+    watcher
+        .until(|m| m["type"] == "output" && m["final"] == true)
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_the_host_with_its_runs_is_announced_with_the_real_grace() {
+    let machine = Machine::start(&Agent::Simulator).await;
+    let api = Api::of(&machine);
+    let session = api.session(&machine).await;
+    let mut watcher = api.watch(&session, "").await;
+    speak(&api, &session, &Script::new().say("hello").prompt()).await;
+    watcher
+        .until(|m| m["type"] == "output" && m["final"] == true)
+        .await;
+    watcher.status("waiting_input").await;
+    let stop = machine
+        .command(&["host", "stop", "--all"])
+        .output()
+        .unwrap();
+    assert!(stop.status.success(), "{stop:?}");
+    let shutdown = watcher.kind("server_shutdown").await;
+    assert_eq!(shutdown["gracePeriodSeconds"], 7, "{shutdown}");
+    let paused = watcher.kind("process_paused").await;
+    assert_eq!(paused["reason"], "server_shutdown");
+    assert_eq!(paused["canResume"], true);
+}

@@ -1,0 +1,237 @@
+//! The WebSocket of one session: what happens in it comes down, input and answers go up.
+//!
+//! ```text
+//!   upgrade ─► who are you (header, or the first message within 5 s) ─► state ─► replay ─► live
+//! ```
+//!
+//! The desk is watched first, then the store is read up to where the watch began, so nothing is missed or told twice.
+//! What the client says is carried out by a task of its own, in order; the pump never waits for the host.
+
+mod pump;
+mod standing;
+mod up;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use estelle_proto::{ErrorCode, Right};
+use futures_util::{SinkExt as _, StreamExt as _};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{
+    CONNECTION, HeaderMap, HeaderName, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY,
+    SEC_WEBSOCKET_VERSION, UPGRADE,
+};
+use hyper::upgrade::Upgraded;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
+
+use crate::body::MOST_BYTES;
+use crate::failure::Failure;
+use crate::operations::Caller;
+use crate::query::Query;
+use crate::respond::{Answer, bearer};
+use crate::server::Shell;
+
+/// Somebody who opened a socket has to say who they are by then.
+const AUTH_TIME: Duration = Duration::from_secs(5);
+/// A client that takes nothing for so long is gone.
+const WRITE_TIME: Duration = Duration::from_secs(30);
+
+pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
+
+/// Where a client was.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Since {
+    after: Option<u64>,
+    epoch: Option<u64>,
+}
+
+/// Answers the request for a WebSocket.
+pub(crate) fn upgrade(
+    shell: &Arc<Shell>,
+    mut request: Request<Incoming>,
+    id: &str,
+) -> Result<Answer, Failure> {
+    let headers = request.headers();
+    let accept = handshake(request.method(), headers)?;
+    let query = Query::parse(request.uri().query(), &["after_seq", "epoch"])?;
+    let since = Since {
+        after: query.parsed("after_seq")?,
+        epoch: query.parsed("epoch")?,
+    };
+    let rights = match bearer(headers) {
+        None => None,
+        Some(token) => Some(may_look(shell, token)?),
+    };
+    let stranger = match rights {
+        Some(_) => None,
+        None => Some(shell.strangers.clone().try_acquire_owned().map_err(|_| {
+            let text = "too many who have not said who they are";
+            Failure::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", text)
+        })?),
+    };
+    let seat = request
+        .extensions_mut()
+        .remove::<Arc<OwnedSemaphorePermit>>();
+    let upgraded = hyper::upgrade::on(&mut request);
+    let caller = Caller {
+        shell: shell.clone(),
+        rights: rights.unwrap_or_default(),
+        id: Some(id.to_owned()),
+    };
+    shell.tasks.spawn(async move {
+        let Ok(upgraded) = upgraded.await else {
+            return;
+        };
+        let limits = WebSocketConfig::default()
+            .max_message_size(Some(MOST_BYTES))
+            .max_frame_size(Some(MOST_BYTES));
+        let io = TokioIo::new(upgraded);
+        let socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(limits)).await;
+        run(caller, socket, stranger, since).await;
+        drop(seat);
+    });
+    Ok(switching(accept))
+}
+
+/// The rights of a token that may look at sessions.
+fn may_look(shell: &Shell, token: &str) -> Result<Vec<Right>, Failure> {
+    let rights = shell.config.rights(token);
+    let rights = rights.ok_or_else(crate::respond::unauthorized)?;
+    if !rights.contains(&Right::View) {
+        let code = ErrorCode::Forbidden;
+        let text = "this needs the right `view`";
+        return Err(Failure::new(StatusCode::FORBIDDEN, code.as_str(), text));
+    }
+    Ok(rights)
+}
+
+fn handshake(method: &Method, headers: &HeaderMap) -> Result<HeaderValue, Failure> {
+    let is_upgrade = method == Method::GET
+        && names(headers, &UPGRADE, "websocket")
+        && names(headers, &CONNECTION, "upgrade");
+    let version = headers.get(SEC_WEBSOCKET_VERSION);
+    if !is_upgrade || version.map(HeaderValue::as_bytes) != Some(b"13") {
+        let text = "this is a WebSocket (version 13)";
+        let status = StatusCode::UPGRADE_REQUIRED;
+        return Err(Failure::new(status, "upgrade_required", text));
+    }
+    let key = headers.get(SEC_WEBSOCKET_KEY).map(HeaderValue::as_bytes);
+    let key = key.filter(|key| key.len() == 24);
+    let accept = key.map(derive_accept_key);
+    let accept = accept.and_then(|accept| HeaderValue::from_str(&accept).ok());
+    accept.ok_or_else(|| Failure::invalid("the key of the WebSocket is missing"))
+}
+
+/// Whether a header lists a word.
+fn names(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+    let lines = headers.get_all(name).iter();
+    let lines = lines.filter_map(|line| line.to_str().ok());
+    let mut words = lines.flat_map(|line| line.split(','));
+    words.any(|found| found.trim().eq_ignore_ascii_case(word))
+}
+
+fn switching(accept: HeaderValue) -> Answer {
+    let mut answer = Response::new(Full::new(Bytes::new()));
+    *answer.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = answer.headers_mut();
+    headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    headers.insert(CONNECTION, HeaderValue::from_static("Upgrade"));
+    headers.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    answer
+}
+
+/// Why a socket is closed, in the codes of RFC 6455 and our own above 4000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// The client went, or does not answer.
+    Gone,
+    /// The gateway goes; the session does not.
+    GoingAway,
+    /// Too slow, or the history began anew: come again.
+    Again,
+    Unauthorized,
+    UnknownSession,
+}
+
+impl Ending {
+    fn frame(self) -> CloseFrame {
+        let (code, reason) = match self {
+            Self::Gone => (CloseCode::Normal, ""),
+            Self::GoingAway => (CloseCode::Away, "the gateway is being stopped"),
+            Self::Again => (CloseCode::Again, "begin again from your cursor"),
+            Self::Unauthorized => (CloseCode::Library(4401), "a token is needed"),
+            Self::UnknownSession => (CloseCode::Library(4404), "there is no such session"),
+        };
+        CloseFrame {
+            code,
+            reason: reason.into(),
+        }
+    }
+}
+
+async fn run(
+    mut caller: Caller,
+    mut socket: Socket,
+    stranger: Option<OwnedSemaphorePermit>,
+    since: Since,
+) {
+    let stop = caller.shell.stop.clone();
+    let conversation = async {
+        if stranger.is_some() {
+            match authenticate(&caller, &mut socket).await {
+                Some(rights) => caller.rights = rights,
+                None => return Ending::Unauthorized,
+            }
+        }
+        drop(stranger);
+        pump::run(&caller, &mut socket, since).await
+    };
+    let ending = tokio::select! {
+        ending = conversation => ending,
+        () = stop.cancelled() => Ending::GoingAway,
+    };
+    tracing::debug!(?ending, "a WebSocket ends");
+    // Whoever does not take it is gone all the same.
+    let closing = socket.close(Some(ending.frame()));
+    let _ = tokio::time::timeout(Duration::from_secs(1), closing).await;
+}
+
+/// Waits for the first message, which has to say who is there.
+async fn authenticate(caller: &Caller, socket: &mut Socket) -> Option<Vec<Right>> {
+    let first = tokio::time::timeout(AUTH_TIME, async {
+        loop {
+            match socket.next().await?.ok()? {
+                Message::Text(text) => return up::token(&text),
+                Message::Ping(_) | Message::Pong(_) => {}
+                Message::Binary(_) | Message::Close(_) | Message::Frame(_) => return None,
+            }
+        }
+    });
+    let token = first.await.ok().flatten()?;
+    may_look(&caller.shell, token.reveal()).ok()
+}
+
+/// Sends a message to a client that has to take it in time.
+async fn send(socket: &mut Socket, message: Message) -> Result<(), Ending> {
+    match tokio::time::timeout(WRITE_TIME, socket.send(message)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => {
+            log(&error);
+            Err(Ending::Gone)
+        }
+        Err(_) => Err(Ending::Gone),
+    }
+}
+
+fn log(error: &SocketError) {
+    tracing::debug!(%error, "a WebSocket broke");
+}
