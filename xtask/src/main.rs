@@ -58,10 +58,13 @@ enum Task {
     Tidy,
     /// Build a release and pack it: one archive, its checksum, an install script
     Dist,
-    /// Measure beside what others would use
+    /// Measure beside what others would use; everything, unless it is said what
     Bench {
+        /// A fast look at everything that leaves the document alone
+        #[arg(long)]
+        quick: bool,
         #[command(subcommand)]
-        what: Bench,
+        what: Option<Bench>,
     },
     /// Write the files that are made from the protocol types: TypeScript, JSON Schema, pages
     Gen {
@@ -96,21 +99,41 @@ enum Bench {
         #[arg(long)]
         quick: bool,
     },
+    /// The relay beside the obvious one on Node; writes docs/performance.md
+    Relay {
+        /// A fast look that leaves the document alone
+        #[arg(long)]
+        quick: bool,
+    },
+    /// The Pylon's history beside better-sqlite3; writes docs/performance.md
+    History {
+        /// A fast look that leaves the document alone
+        #[arg(long)]
+        quick: bool,
+    },
+    /// From an app to the CLI and back, beside the bare CLI; writes docs/performance.md
+    E2e {
+        /// A fast look that leaves the document alone
+        #[arg(long)]
+        quick: bool,
+    },
 }
 
-impl Bench {
-    fn run(&self) -> anyhow::Result<()> {
-        let effort = |quick| {
-            if quick {
-                bench::Effort::Quick
-            } else {
-                bench::Effort::Full
-            }
-        };
-        match self {
-            Self::Sdk { quick } => bench::sdk(effort(*quick)),
-            Self::Host { quick } => bench::host::run(effort(*quick)),
+fn run_bench(all_quick: bool, what: Option<&Bench>) -> anyhow::Result<()> {
+    let effort = |quick: &bool| {
+        if *quick || all_quick {
+            bench::Effort::Quick
+        } else {
+            bench::Effort::Full
         }
+    };
+    match what {
+        None => bench::all(effort(&false)),
+        Some(Bench::Sdk { quick }) => bench::sdk(effort(quick)),
+        Some(Bench::Host { quick }) => bench::host::run(effort(quick)),
+        Some(Bench::Relay { quick }) => bench::relay::run(effort(quick)),
+        Some(Bench::History { quick }) => bench::history::run(effort(quick)),
+        Some(Bench::E2e { quick }) => bench::e2e::run(effort(quick)),
     }
 }
 
@@ -125,7 +148,7 @@ fn main() -> ExitCode {
         Task::Ci => steps::run(&[]),
         Task::Tidy => tidy::run(),
         Task::Dist => dist::run(),
-        Task::Bench { what } => what.run(),
+        Task::Bench { quick, what } => run_bench(quick, what.as_ref()),
         Task::Gen { check: true } => generate::check(),
         Task::Gen { check: false } => generate::write(),
         Task::Survival { only } => survival::run(only.as_deref()),

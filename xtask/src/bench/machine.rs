@@ -9,19 +9,24 @@ use crate::command;
 
 /// One line per fact, for the document.
 pub(crate) fn describe(peers: &Peers) -> anyhow::Result<String> {
-    let node = version(Command::new("node").arg("--version"))?;
+    let node = node()?;
     let python = version(Command::new(peers::python(&peers.python)).arg("--version"))?;
     Ok(format!(
         "{}\
-         - TypeScript SDK {} on node {}\n\
+         - TypeScript SDK {} on {node}\n\
          - Python SDK {} on {python}\n\
          {}",
         hardware(),
         peers.typescript_version,
-        node.trim_start_matches('v'),
         peers.python_version,
         compiler()?,
     ))
+}
+
+/// Node, with its version.
+pub(crate) fn node() -> anyhow::Result<String> {
+    let version = version(Command::new("node").arg("--version"))?;
+    Ok(format!("node {}", version.trim_start_matches('v')))
 }
 
 /// The same where nobody else takes part.

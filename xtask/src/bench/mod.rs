@@ -3,8 +3,8 @@
 //! Installs the peers at their pinned versions, builds our side optimised, runs all of them in turns, checks
 //! that each run delivered everything, and writes the table to `docs/performance.md`. The consumers are in
 //! `bench/` and in `crates/claude/examples/bench_consume`, the CLI they talk to is `estelle-replay`. Whether a
-//! figure is reached is said, never enforced: on a busy machine a miss proves nothing. The host has a benchmark of its own
-//! in [`host`].
+//! figure is reached is said, never enforced: on a busy machine a miss proves nothing. The other benchmarks have modules
+//! of their own: [`host`], [`relay`], [`history`], [`e2e`].
 
 use std::time::Duration;
 
@@ -15,13 +15,19 @@ use crate::progress::Progress;
 use crate::setup::Cache;
 use crate::workspace;
 
+mod cells;
 mod consumers;
 mod document;
+pub(crate) mod e2e;
+pub(crate) mod history;
 pub(crate) mod host;
 mod machine;
 mod measured;
+mod meter;
+mod packages;
 mod page;
 mod peers;
+pub(crate) mod relay;
 mod rounds;
 mod targets;
 
@@ -35,6 +41,18 @@ pub(crate) enum Effort {
     Full,
     /// A look at the order of magnitude; the document is left alone.
     Quick,
+}
+
+/// All benchmarks, one after the other. One that fails does not keep the others from running.
+pub(crate) fn all(effort: Effort) -> anyhow::Result<()> {
+    let all = [sdk, host::run, relay::run, history::run, e2e::run];
+    let failures: Vec<String> = all
+        .iter()
+        .filter_map(|bench| bench(effort).err())
+        .map(|error| format!("{error:#}"))
+        .collect();
+    anyhow::ensure!(failures.is_empty(), "{}", failures.join("\n"));
+    Ok(())
 }
 
 /// Sets up, builds, measures, reports.

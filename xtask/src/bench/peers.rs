@@ -14,8 +14,8 @@ use crate::progress::Progress;
 use crate::setup::Cache;
 use crate::workspace;
 
-/// A slow line needs a few minutes for a few hundred megabytes.
-const INSTALL_LIMIT: Duration = Duration::from_mins(15);
+/// A slow line needs a few minutes for a few hundred megabytes, and a slow machine as long to build a package.
+pub(crate) const INSTALL_LIMIT: Duration = Duration::from_mins(15);
 
 /// An SDK of another language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -206,7 +206,7 @@ pub(crate) fn python(folder: &Path) -> PathBuf {
     folder.join("venv/bin/python")
 }
 
-fn copy_into(file: &Path, folder: &Path) -> anyhow::Result<()> {
+pub(crate) fn copy_into(file: &Path, folder: &Path) -> anyhow::Result<()> {
     let Some(name) = file.file_name() else {
         bail!("{} has no name", file.display());
     };

@@ -18,6 +18,9 @@ pub(crate) mod web;
 
 pub(crate) use cache::Cache;
 
+/// The version of the newest CLI that is known.
+pub(crate) const NEWEST_CLI: &str = claude_cli::NEWEST.version;
+
 /// Something that set-up can find or install.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tool {

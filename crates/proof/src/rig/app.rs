@@ -307,6 +307,19 @@ impl App {
         bail!("{}: nobody shows {}", self.name, talk.id)
     }
 
+    /// Sends a message and waits for nothing. Gives the place of the recording from which its answer comes.
+    pub async fn ask(&mut self, talk: &Talk, prompt: &str) -> anyhow::Result<usize> {
+        let (from, id) = (self.mark(), self.request()?);
+        let (workspace, conversation) = (talk.workspace.clone(), talk.id.clone());
+        let message = ClaudeSend {
+            client_message_id: Some(ClientMessageId::parse(id.as_str())?),
+            request_id: Some(id.clone()),
+            ..ClaudeSend::new(workspace, conversation, Prompt::parse(prompt)?)
+        };
+        self.send(&id, message).await?;
+        Ok(from)
+    }
+
     /// Sends a message until it is acknowledged.
     pub async fn say(&mut self, talk: &Talk, prompt: &str) -> anyhow::Result<()> {
         let name = format!("{}-m{}", self.name, self.requests);

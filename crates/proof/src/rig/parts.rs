@@ -162,6 +162,12 @@ impl Rig {
         kill(self.parts.up.take())
     }
 
+    /// The pid of relay and Pylon in one process.
+    pub fn up(&self) -> anyhow::Result<u32> {
+        let up = self.parts.up.as_ref().context("it does not run")?;
+        Ok(up.id())
+    }
+
     /// The pid of the host that `up` started.
     pub fn kept_host(&self) -> anyhow::Result<u32> {
         let text = std::fs::read_to_string(self.data().join("host.lock"));

@@ -18,11 +18,14 @@ impl Programs {
     /// Finds them in the folder of this build; one that nobody has built yet is built.
     pub fn find() -> anyhow::Result<Self> {
         let own = std::env::current_exe().context("find this program")?;
-        // A test lies in `deps`, a program beside the others.
-        let folder = own
-            .ancestors()
-            .skip(1)
-            .find(|folder| folder.file_name().is_some_and(|name| name != "deps"))
+        // A test lies in `deps`, an example in `examples`, a program beside the others.
+        let is_beside = |folder: &Path| {
+            let name = folder.file_name();
+            name.is_some_and(|name| name != "deps" && name != "examples")
+        };
+        let mut folders = own.ancestors().skip(1);
+        let folder = folders
+            .find(|folder| is_beside(folder))
             .context("find the folder of this build")?;
         Ok(Self {
             estelle: built(folder, "estelle", "estelle")?,

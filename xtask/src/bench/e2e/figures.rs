@@ -1,0 +1,153 @@
+//! What is measured, how often, and with which CLI: the calls of the meter.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Context as _;
+use serde_json::Value;
+
+use super::super::{Effort, meter};
+use crate::progress::Progress;
+use crate::setup::{NEWEST_CLI, Tool, Tools};
+use crate::workspace;
+
+/// How many steps `carry_out` will show.
+pub(crate) const STEPS: usize = 4;
+
+/// How much of everything.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plan {
+    pub(crate) rounds: usize,
+    pub(crate) prompts: usize,
+    pub(crate) real_prompts: usize,
+    pub(crate) deltas: usize,
+    turns: usize,
+    restarts: usize,
+}
+
+/// The runs of one measurement: the bare CLI, and behind everything.
+#[derive(Debug, Default)]
+pub(crate) struct Pair {
+    pub(crate) bare: Vec<Value>,
+    pub(crate) whole: Vec<Value>,
+}
+
+/// All runs.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    pub(crate) plan: Plan,
+    pub(crate) simulated: Pair,
+    pub(crate) real: Option<Pair>,
+    pub(crate) stream: Pair,
+    pub(crate) memory: Vec<Value>,
+    pub(crate) restart: Vec<Value>,
+}
+
+/// The program that measures.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    /// How the real CLI is found, if it is there.
+    real: Option<PathBuf>,
+    variables: Vec<(&'static str, PathBuf)>,
+    folder: PathBuf,
+}
+
+impl Meter {
+    pub(crate) fn new(tools: &Tools) -> anyhow::Result<Self> {
+        // A disk, because what is durable is synced to one.
+        let folder = workspace::root().join("target/bench-e2e");
+        std::fs::create_dir_all(&folder)
+            .with_context(|| format!("failed to make {}", folder.display()))?;
+        let variables = tools.variables();
+        Ok(Self {
+            real: tools.get(Tool::NewestClaude).cloned(),
+            variables: variables.map(|(name, path)| (name, path.clone())).collect(),
+            folder,
+        })
+    }
+
+    fn run(&self, cli: &str, what: &str, count: usize) -> anyhow::Result<Value> {
+        let release = workspace::target().join("release");
+        let mut command = Command::new(release.join("examples/bench_e2e"));
+        command.env("TMPDIR", &self.folder);
+        command.envs(self.variables.iter().map(|(name, path)| (name, path)));
+        meter::run(command, &[cli, what, &count.to_string()])
+    }
+
+    fn pair(&self, rounds: usize, cli: &str, what: &str, count: usize) -> anyhow::Result<Pair> {
+        let mut pair = Pair::default();
+        for _ in 0..rounds {
+            pair.bare
+                .push(self.run(cli, &format!("{what}-bare"), count)?);
+            pair.whole
+                .push(self.run(cli, &format!("{what}-whole"), count)?);
+        }
+        Ok(pair)
+    }
+}
+
+impl Plan {
+    pub(crate) fn of(effort: Effort) -> Self {
+        match effort {
+            Effort::Full => Self {
+                rounds: 3,
+                prompts: 100,
+                real_prompts: 20,
+                deltas: 1000,
+                turns: 5,
+                restarts: 3,
+            },
+            Effort::Quick => Self {
+                rounds: 1,
+                prompts: 10,
+                real_prompts: 3,
+                deltas: 100,
+                turns: 2,
+                restarts: 1,
+            },
+        }
+    }
+
+    /// Runs everything; nothing when a step failed.
+    pub(crate) fn carry_out(self, meter: &Meter, progress: &mut Progress) -> Option<Figures> {
+        let rounds = self.rounds;
+        let what = format!("{} prompts to the simulator, {rounds} rounds", self.prompts);
+        let simulated = progress.step("simulator", &what, |_| {
+            meter.pair(rounds, "simulator", "first", self.prompts)
+        });
+        let what = format!(
+            "{} prompts to the CLI {NEWEST_CLI}, {rounds} rounds",
+            self.real_prompts
+        );
+        let real = progress.step("real", &what, |_| match meter.real {
+            Some(_) => Ok(Some(meter.pair(
+                rounds,
+                "real",
+                "first",
+                self.real_prompts,
+            )?)),
+            None => Ok(None),
+        });
+        let what = format!("{} deltas, {rounds} rounds", self.deltas);
+        let stream = progress.step("stream", &what, |_| {
+            meter.pair(rounds, "simulator", "stream", self.deltas)
+        });
+        let what = "memory, and what was killed started again";
+        let rest = progress.step("rest", what, |_| {
+            let memory: anyhow::Result<Vec<Value>> = (0..rounds)
+                .map(|_| meter.run("simulator", "memory", self.turns))
+                .collect();
+            let restart = meter.run("simulator", "restart", self.restarts)?;
+            Ok((memory?, vec![restart]))
+        });
+        let (memory, restart) = rest?;
+        Some(Figures {
+            plan: self,
+            simulated: simulated?,
+            real: real?,
+            stream: stream?,
+            memory,
+            restart,
+        })
+    }
+}
