@@ -88,7 +88,10 @@ function Member({ device, isMe, attempt }: MemberProps) {
         <RightsForm
           device={device}
           close={close}
-          save={(rights) => void attempt(setRights(device.deviceKey, rights)).then(close)}
+          save={(rights) => {
+            close();
+            void attempt(setRights(device.deviceKey, rights));
+          }}
         />
       )}
       {open === "revoke" && (
