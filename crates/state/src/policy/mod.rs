@@ -277,8 +277,14 @@ impl Judgement<'_> {
     }
 
     fn nothing(&self) -> Verdict {
+        // A file that is named by a link comes with what it really is, in front.
+        let target = match self.call.paths {
+            [target, _] if rules::is_editor(self.call.tool) => Some(target.clone()),
+            _ => None,
+        };
         Verdict::Ask(Reason::NoRule {
             tool: self.call.tool.to_owned(),
+            target,
         })
     }
 

@@ -44,7 +44,7 @@ const PROTECTED: [&str; 13] = [
     "*.password",
     "*.password*",
 ];
-const SECRETS: [&str; 24] = [
+const SECRETS: [&str; 34] = [
     "secrets.*",
     "credentials",
     "credentials.json",
@@ -67,6 +67,17 @@ const SECRETS: [&str; 24] = [
     ".kube/config",
     ".docker/config.json",
     ".ssh/**",
+    // The folders themselves, for whoever takes them whole.
+    ".aws",
+    ".gnupg",
+    ".ssh",
+    ".azure/**",
+    ".config/gcloud/**",
+    ".config/gh/**",
+    ".cargo/credentials*",
+    ".password-store/**",
+    ".vault-token",
+    ".terraformrc",
     "/proc/*/environ",
     "/etc/shadow",
 ];

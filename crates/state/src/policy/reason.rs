@@ -75,6 +75,9 @@ pub enum Reason {
     NoRule {
         /// The tool's name.
         tool: String,
+        /// What the file really is that a link stands for.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
     },
 }
 
@@ -123,8 +126,14 @@ impl fmt::Display for Reason {
             Self::Remembered { tool } => {
                 write!(formatter, "{tool} was allowed for this conversation")
             }
-            Self::NoRule { tool } => {
-                write!(formatter, "no mode, list or rule decides about {tool}")
+            Self::NoRule { tool, target } => {
+                write!(formatter, "no mode, list or rule decides about {tool}")?;
+                match target {
+                    Some(target) => {
+                        write!(formatter, "; the file really is `{}`", visible(target))
+                    }
+                    None => Ok(()),
+                }
             }
         }
     }

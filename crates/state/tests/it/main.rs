@@ -6,6 +6,7 @@
     reason = "a failed expectation is how a test fails, in its helpers too"
 )]
 
+mod attacks;
 mod conversations;
 mod laws;
 mod limits;

@@ -402,6 +402,17 @@ fn reasons_name_what_decided() {
         reason,
         "Dangerous command: `shutdown now` matches the deny pattern `shutdown:*`"
     );
+    // P18: who is asked about a link learns what it stands for.
+    let linked = judge(
+        &policy,
+        place(),
+        "Edit",
+        &json!({ "file_path": "harmless" }),
+    );
+    assert_eq!(
+        linked.reason().to_string(),
+        "no mode, list or rule decides about Edit; the file really is `/home/user/project/README.md`"
+    );
     let verdict = judge(&policy, place(), "Edit", &json!({ "file_path": ".env" }));
     assert_eq!(
         verdict.reason().to_string(),

@@ -11,10 +11,12 @@ mod ansi;
 mod compounds;
 mod effects;
 mod evasions;
+mod listed;
 mod options;
 mod parse;
 mod programs;
 mod redirects;
+mod searches;
 mod walk;
 mod words;
 

@@ -102,6 +102,9 @@ impl Walker<'_> {
             _ => self.other(command, name, input),
         }
         self.indirect(command, name);
+        self.search(command, name);
+        self.unseen(command, name);
+        self.listed(command, name);
     }
 
     fn wrapper(&mut self, command: &Invocation, valued: &str, words: usize) {
