@@ -83,6 +83,8 @@ impl Forward<'_> {
             map.serialize_entry("payload", payload)?;
         }
         map.end()?;
-        Ok(String::from_utf8_lossy(&frame).into_owned())
+        // JSON is UTF-8, so this takes the bytes as they are.
+        Ok(String::from_utf8(frame)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 }

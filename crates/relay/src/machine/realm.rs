@@ -3,7 +3,7 @@
 //! It holds only its own members and so cannot deliver to anybody else. Ids of apps come from a counter that is set
 //! aside in the registry ahead of its use: an id is not used twice, not even by the next relay.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use estelle_proto::auth::DeviceStatus;
@@ -66,6 +66,8 @@ struct Unannounced {
 #[derive(Debug)]
 pub(super) struct Realm {
     members: BTreeMap<DeviceId, Member>,
+    /// Members whose time ends, soonest first: looked at in every round of the hub.
+    expiries: BTreeSet<(Timestamp, DeviceId)>,
     next_app_id: u32,
     /// Ids below this one are written down as used.
     set_aside: u32,
@@ -82,6 +84,7 @@ impl Realm {
         record.next_app_id = next_app_id.saturating_add(ID_BLOCK);
         Self {
             members: BTreeMap::new(),
+            expiries: BTreeSet::new(),
             next_app_id,
             set_aside: record.next_app_id,
             unannounced: None,
@@ -129,14 +132,25 @@ impl Realm {
     }
 
     pub(super) fn insert(&mut self, now: Now, device: DeviceId, member: Member) {
+        self.forget_expiry(device);
+        self.expiries
+            .extend(member.expires_at.map(|at| (at, device)));
         self.members.insert(device, member);
         self.changed(now);
     }
 
     pub(super) fn remove(&mut self, now: Now, device: DeviceId) -> Option<Member> {
+        self.forget_expiry(device);
         let removed = self.members.remove(&device);
         self.changed(now);
         removed
+    }
+
+    fn forget_expiry(&mut self, device: DeviceId) {
+        let known = self.members.get(&device);
+        if let Some(at) = known.and_then(|member| member.expires_at) {
+            self.expiries.remove(&(at, device));
+        }
     }
 
     /// Notes that a Pylon connected while it was connected; false when that happens too often.
@@ -246,14 +260,13 @@ impl Realm {
 
     /// Members whose time in the realm is over.
     pub(super) fn expired(&self, now: Now) -> Vec<ConnId> {
-        let over = |member: &&Member| member.expires_at.is_some_and(|at| at <= now.wall);
-        let members = self.members.values().filter(over);
-        members.map(|member| member.conn).collect()
+        let over = self.expiries.iter().take_while(|(at, _)| *at <= now.wall);
+        over.filter_map(|(_, device)| Some(self.members.get(device)?.conn))
+            .collect()
     }
 
     pub(super) fn wake_at(&self, now: Now) -> Option<Duration> {
-        let expiries = self.members.values().filter_map(|member| member.expires_at);
-        let next = expiries.min().map(|Timestamp(at)| {
+        let next = self.expiries.first().map(|(Timestamp(at), _)| {
             let left = u64::try_from(at.saturating_sub(now.wall.0)).unwrap_or(0);
             now.elapsed + Duration::from_millis(left)
         });
