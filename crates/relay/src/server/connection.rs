@@ -4,8 +4,10 @@
 //! is closed, a Pylon is read more slowly. Reading waits while the hub has no room; writing never waits for reading.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::io::{self, IoSlice};
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -27,8 +29,9 @@ use crate::limit::Bucket;
 use crate::machine::{ConnId, Role, Why};
 use crate::ws::{self, Incoming};
 
-/// Frames that are handed to the socket at once.
-const AT_ONCE: usize = 32;
+/// Frames that are handed to the socket at once. A call costs more than the frames in it, and under a backlog there are
+/// always more.
+const AT_ONCE: usize = 128;
 /// How long a connection that is being closed may take to read the rest.
 const PARTING: Duration = Duration::from_secs(2);
 /// Heartbeats without a sign of life after which a connection is dead.
@@ -147,7 +150,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Waits for whatever comes first. What ends a connection goes before what keeps it busy.
-    async fn next(&mut self, sleep: std::pin::Pin<&mut tokio::time::Sleep>) -> Event {
+    async fn next(&mut self, sleep: Pin<&mut tokio::time::Sleep>) -> Event {
         let appetite = self.line.appetite();
         let is_ending = self.line.is_ending();
         let line = &mut self.line;
@@ -392,20 +395,26 @@ pub(super) async fn put_out(evicted: Option<&CancellationToken>) {
 }
 
 /// Writes some of what waits, or sees to it that what was written has left.
-async fn write<W: AsyncWrite + Unpin>(
+fn write<W: AsyncWrite + Unpin>(
     writer: &mut W,
     pending: &VecDeque<Bytes>,
-) -> io::Result<usize> {
-    if pending.is_empty() {
-        return writer.flush().await.map(|()| 0);
-    }
-    let mut slices = [IoSlice::new(&[]); AT_ONCE];
-    let mut count = 0;
-    for (slice, frame) in slices.iter_mut().zip(pending) {
-        *slice = IoSlice::new(frame);
-        count += 1;
-    }
-    writer.write_vectored(&slices[..count]).await
+) -> impl Future<Output = io::Result<usize>> {
+    poll_fn(move |context| {
+        let mut writer = Pin::new(&mut *writer);
+        if pending.is_empty() {
+            return writer.poll_flush(context).map_ok(|()| 0);
+        }
+        // On the stack for as long as the call takes: in the task every connection would be larger by it.
+        let mut slices = [IoSlice::new(&[]); AT_ONCE];
+        let mut count = 0;
+        for (slice, frame) in slices.iter_mut().zip(pending) {
+            *slice = IoSlice::new(frame);
+            count += 1;
+        }
+        writer
+            .as_mut()
+            .poll_write_vectored(context, &slices[..count])
+    })
 }
 
 fn too_fast() -> Bytes {

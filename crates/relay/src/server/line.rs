@@ -14,6 +14,9 @@ use crate::limit::Bucket;
 use crate::machine::Role;
 use crate::ws::Decoder;
 
+/// Frames for which an idle connection keeps room.
+const SPARE_FRAMES: usize = 16;
+
 /// What a connection is now.
 #[derive(Debug)]
 pub(super) enum Phase {
@@ -100,6 +103,9 @@ impl Line {
             }
             count -= first.len();
             self.pending.pop_front();
+        }
+        if self.pending.is_empty() {
+            self.pending.shrink_to(SPARE_FRAMES);
         }
         self.is_unflushed = true;
         all
