@@ -67,8 +67,9 @@ impl Default for Limits {
             strangers: 4096,
             strangers_per_address: 512,
             connections_per_device: 64,
-            // A frame of the largest size may wait together with ordinary ones; a stalled client costs less than 2 MB.
-            queue_bytes: 1_900_000,
+            // A frame of the largest size may wait together with ordinary ones; a stalled client costs less than 2 MB, with
+            // what the frames take beside their bytes.
+            queue_bytes: 1_500_000,
             app_rate: Rate {
                 frames: 100,
                 bytes: 1024 * 1024,
