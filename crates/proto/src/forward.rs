@@ -8,7 +8,12 @@
 //! **Invariant:** the relay cannot decode the payload of a message it forwards. [`Forward`] has no way to read it; the
 //! one thing it can do is write the frame out again, with the payload's bytes untouched and the true sender put in.
 
+use std::fmt;
+
+use serde::Deserializer as _;
+use serde::de::{MapAccess, Visitor};
 use serde::ser::{SerializeMap as _, Serializer as _};
+use serde_json::value::RawValue;
 
 use crate::envelope::Parts;
 use crate::{Broadcast, DecodeError, DeviceToRelay, EncodeError, Message, RequestId, Sender, To};
@@ -86,5 +91,103 @@ impl Forward<'_> {
         // JSON is UTF-8, so this takes the bytes as they are.
         Ok(String::from_utf8(frame)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    }
+}
+
+/// What an `error` about a frame can name, also when the frame cannot be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hint {
+    /// Its `type`, if it has one.
+    pub kind: Option<String>,
+    /// Its `requestId`. For a message to the relay itself it may stand in the payload, as its results have it.
+    pub request_id: Option<RequestId>,
+}
+
+impl Hint {
+    /// Finds out what it can. Of a key that is there twice the first value counts; this decides nothing.
+    pub fn of(frame: &str) -> Self {
+        let mut reader = serde_json::Deserializer::from_str(frame);
+        let Ok(found) = reader.deserialize_map(HintVisitor) else {
+            return Self::default();
+        };
+        let kind: Option<String> = found.kind.and_then(read);
+        let is_own = kind.as_deref().is_some_and(DeviceToRelay::knows);
+        let outside = found.request_id.and_then(read);
+        let inside = || {
+            let payload = found.payload.filter(|_| is_own)?;
+            let mut reader = serde_json::Deserializer::from_str(payload.get());
+            let payload = reader.deserialize_map(HintVisitor).ok()?;
+            payload.request_id.and_then(read)
+        };
+        Self {
+            request_id: outside.or_else(inside),
+            kind,
+        }
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: &RawValue) -> Option<T> {
+    serde_json::from_str(value.get()).ok()
+}
+
+/// The members of an object that a [`Hint`] is made of.
+#[derive(Default)]
+struct Hinted<'a> {
+    kind: Option<&'a RawValue>,
+    request_id: Option<&'a RawValue>,
+    payload: Option<&'a RawValue>,
+}
+
+struct HintVisitor;
+
+impl<'de> Visitor<'de> for HintVisitor {
+    type Value = Hinted<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Hinted<'de>, A::Error> {
+        let mut found = Hinted::default();
+        while let Some(key) = map.next_key::<String>()? {
+            let value: &RawValue = map.next_value()?;
+            match key.as_str() {
+                "type" => _ = found.kind.get_or_insert(value),
+                "requestId" => _ = found.request_id.get_or_insert(value),
+                "payload" => _ = found.payload.get_or_insert(value),
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hint(frame: &str) -> (Option<String>, Option<String>) {
+        let Hint { kind, request_id } = Hint::of(frame);
+        (kind, request_id.map(|id| id.to_string()))
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_all_the_same() {
+        let named = |kind: &str, id: &str| (Some(kind.to_owned()), Some(id.to_owned()));
+        let bad_address = r#"{"type":"claude_send","to":-1,"requestId":"r"}"#;
+        assert_eq!(hint(bad_address), named("claude_send", "r"));
+        let twice = r#"{"type":"a","type":"b","requestId":"r","requestId":"s"}"#;
+        assert_eq!(hint(twice), named("a", "r"));
+        let own = r#"{"type":"auth","payload":{"token":5,"requestId":"r"}}"#;
+        assert_eq!(hint(own), named("auth", "r"));
+        for nothing in ["no JSON", "[]", "{}", r#"{"type":7,"requestId":{}}"#] {
+            assert_eq!(hint(nothing), (None, None), "{nothing}");
+        }
+    }
+
+    #[test]
+    fn the_payload_of_others_is_not_looked_into() {
+        let sealed = r#"{"type":"claude_send","to":-1,"payload":{"requestId":"r"}}"#;
+        assert_eq!(hint(sealed).1, None);
     }
 }

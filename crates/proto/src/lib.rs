@@ -56,7 +56,7 @@ pub use directions::{AppToPylon, Key, PylonToApp, PylonToPylon};
 pub use envelope::{DecodeError, EncodeError, Envelope, Message, UnknownMessage};
 pub use error::{ApiError, ErrorCode, ErrorReport, Reply, Retry};
 pub use events::{Activity, ActivityState, ClaudeEvent, Usage};
-pub use forward::{Forward, RelayFrame};
+pub use forward::{Forward, Hint, RelayFrame};
 pub use history::{HistoryMessage, Role};
 pub use ids::{
     ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, DeviceKey, Epoch,

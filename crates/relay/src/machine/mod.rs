@@ -24,7 +24,7 @@ use estelle_proto::auth::RelayVersionResult;
 use estelle_proto::auth::{Connected, DeviceList, Pong, RelayRestarting, RelayUpdateResult};
 use estelle_proto::{
     ApiError, AppToPylon, DecodeError, DeviceId, DeviceToRelay, Envelope, ErrorCode, ErrorReport,
-    Message as _, PairId, RelayFrame, RelayToDevice, Reply as _, RequestId, Retry, Right,
+    Hint, Message as _, PairId, RelayFrame, RelayToDevice, Reply as _, RequestId, Retry, Right,
 };
 
 pub(crate) use command::{Command, CommandResult};
@@ -138,7 +138,10 @@ impl Machine {
         };
         let frame = match RelayFrame::parse(text) {
             Ok(frame) => frame,
-            Err(error) => return self.on_bad_frame(conn, &place, &error, effects),
+            Err(error) => {
+                let hint = Hint::of(text);
+                return self.on_bad_frame(conn, &place, &hint, &error, effects);
+            }
         };
         match (place, frame) {
             (Place::Member(realm, device), RelayFrame::Forward(forward)) => {
@@ -160,7 +163,8 @@ impl Machine {
             }
             (Place::Stranger { .. } | Place::Pairing(_), frame) => {
                 let error = error(ErrorCode::NotAuthenticated, "send `auth` first");
-                effects.extend(refuse(conn, &frame_kind(&frame), None, error));
+                let request = Hint::of(text).request_id;
+                effects.extend(refuse(conn, &frame_kind(&frame), request.as_ref(), error));
             }
         }
     }
@@ -170,24 +174,21 @@ impl Machine {
         &mut self,
         conn: ConnId,
         place: &Place,
+        hint: &Hint,
         error: &DecodeError,
         effects: &mut Vec<Effect>,
     ) {
         effects.push(Effect::Note(Note::Invalid { conn }));
         let report = ApiError::from(error);
-        let about = match error {
-            DecodeError::Payload { kind, .. } => kind,
-            DecodeError::Envelope { .. }
-            | DecodeError::TooLarge { .. }
-            | DecodeError::Line { .. } => "",
-        };
+        let about = hint.kind.as_deref().unwrap_or_default();
+        let request = hint.request_id.as_ref();
         let is_stranger = !matches!(place, Place::Member(..));
         if is_stranger && about == "auth" {
             let code = ErrorCode::AuthFailed;
             let refused = ApiError { code, ..report };
-            return self.refuse_login(conn, refused, None, effects);
+            return self.refuse_login(conn, refused, request, effects);
         }
-        effects.extend(refuse(conn, about, None, report));
+        effects.extend(refuse(conn, about, request, report));
     }
 
     /// A member asks the relay itself.
@@ -220,12 +221,11 @@ impl Machine {
                     .in_reply_to(wanted.request_id.as_ref());
                 effects.extend(say(&[conn], result));
             }
-            DeviceToRelay::Auth(_) | DeviceToRelay::PairRequest(_) => {
-                let report = error(
-                    ErrorCode::Conflict,
-                    "this connection has authenticated already",
-                );
-                effects.extend(refuse(conn, own.kind(), None, report));
+            DeviceToRelay::Auth(wanted) => {
+                effects.extend(late(conn, "auth", wanted.request_id.as_ref()));
+            }
+            DeviceToRelay::PairRequest(wanted) => {
+                effects.extend(late(conn, "pair_request", wanted.request_id.as_ref()));
             }
             DeviceToRelay::PairOffer(wanted) => self.pair_offer(now, asker, &wanted, effects),
             DeviceToRelay::PairConfirm(wanted) => self.pair_confirm(now, asker, wanted, effects),
@@ -334,6 +334,12 @@ fn say_to(to: Vec<ConnId>, message: impl Into<RelayToDevice>) -> Option<Effect> 
             kind: envelope.message.kind().to_owned(),
         }),
     })
+}
+
+/// A member that wants in.
+fn late(conn: ConnId, about: &str, request: Option<&RequestId>) -> Option<Effect> {
+    let text = "this connection has authenticated already";
+    refuse(conn, about, request, error(ErrorCode::Conflict, text))
 }
 
 /// `error`: says why a message had no effect.
