@@ -333,8 +333,14 @@ pub(crate) fn decode_payload<T: DeserializeOwned>(
     payload: Option<&RawValue>,
 ) -> Result<T, DecodeError> {
     let text = payload.map(RawValue::get).filter(|text| *text != "null");
-    serde_json::from_str(text.unwrap_or("{}"))
-        .map_err(|source| DecodeError::Payload { kind, source })
+    let text = text.unwrap_or("{}");
+    // Serde would take a list for the fields in their order; what a field is must be said by its name.
+    let decoded = if text.starts_with('{') {
+        serde_json::from_str(text)
+    } else {
+        Err(de::Error::custom("the payload must be an object"))
+    };
+    decoded.map_err(|source| DecodeError::Payload { kind, source })
 }
 
 /// Writes a payload; an empty one is left out.
