@@ -70,6 +70,22 @@ pub enum Answer {
 }
 
 impl Answer {
+    /// Bytes of all labels, texts and keys in it.
+    pub fn length(&self) -> usize {
+        let of = |choice: &Choice| match choice {
+            Choice::One(label) => label.len(),
+            Choice::Several(labels) => labels.iter().map(String::len).sum(),
+        };
+        match self {
+            Self::One(label) => label.len(),
+            Self::List(choices) => choices.iter().map(of).sum(),
+            Self::Map(choices) => choices
+                .iter()
+                .map(|(key, choice)| key.len() + of(choice))
+                .sum(),
+        }
+    }
+
     /// The answers in the order of the questions; nothing for a question that was not answered.
     pub fn fit(&self, questions: &[Question]) -> Result<Vec<Option<String>>, AnswerError> {
         let mut fitted = vec![None; questions.len()];

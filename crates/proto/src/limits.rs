@@ -33,6 +33,10 @@ pub const MAX_PATH_BYTES: usize = 4096;
 pub const MAX_PROMPT_BYTES: usize = 512 * 1024;
 /// The text of a bug report.
 pub const MAX_BUG_REPORT_BYTES: usize = 64 * 1024;
+/// The name of a model.
+pub const MAX_MODEL_BYTES: usize = 256;
+/// What a person answers to questions, or says when denying. Longer than anybody types; it is kept with the decision.
+pub const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// The secret of a device.
 pub const MAX_TOKEN_BYTES: usize = 512;
 /// A permission rule: a tool and a pattern, which may name a path.

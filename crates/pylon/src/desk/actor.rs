@@ -263,14 +263,15 @@ impl Actor {
         {
             self.recognise(from.device_id, key).await;
         }
-        let (asker, message) = (
-            Asker {
-                device: from.device_id,
-                reader: self.room.reader(from.device_id),
-                outlet,
-            },
-            envelope.message,
-        );
+        let message = envelope.message;
+        let asker = Asker {
+            device: from.device_id,
+            reader: self.room.reader(from.device_id),
+            request: envelope
+                .request_id
+                .or_else(|| requests::request_id(&message)),
+            outlet,
+        };
         let right = message.right();
         // The relay checks this as well; a relay that says nothing about rights gives none.
         if !from
@@ -281,7 +282,7 @@ impl Actor {
                 ErrorCode::Forbidden,
                 format!("`{}` needs the right `{right}`", message.kind()),
             );
-            return asker.complain(error, Some(message.kind()), requests::request_id(&message));
+            return asker.complain(error, Some(message.kind()));
         }
         self.admit(asker, Box::new(message));
     }
@@ -401,7 +402,7 @@ fn refuse(job: &Job) {
     if let Job::Request(asker, message) = job {
         let mut error = refusal(ErrorCode::RateLimited, "too many requests wait");
         error.retry = Retry::Later;
-        asker.complain(error, Some(message.kind()), requests::request_id(message));
+        asker.complain(error, Some(message.kind()));
     }
 }
 
@@ -411,6 +412,7 @@ async fn tell_list(cx: Context, outlet: Outlet, clients: Vec<(DeviceId, DeviceId
         let asker = Asker {
             device,
             reader,
+            request: None,
             outlet: outlet.clone(),
         };
         asker.answer(workspaces::listing(&cx, reader).await);

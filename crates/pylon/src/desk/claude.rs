@@ -16,12 +16,12 @@ use estelle_proto::ipc::{
 };
 use estelle_proto::{
     ApiError, ClientMessageId, ControlAction, ConversationId, ErrorCode, OnBusy,
-    PermissionDecision, PermissionMode, PylonToHost, Reply, Retry,
+    PermissionDecision, PermissionMode, PylonToHost, Reply, Retry, limits,
 };
 
 use super::context::{Asker, Context};
 use super::conversations::known;
-use super::error::{Told, refusal, unknown_word};
+use super::error::{Told, bounded, bounded_model, refusal, unknown_word};
 use super::persona;
 use super::workspaces::{end, told};
 use crate::link::host::{HostState, LostHost};
@@ -170,6 +170,8 @@ async fn try_permission(
     if let PermissionDecision::Unknown(word) = &request.decision {
         return Err(unknown_word("decision", word));
     }
+    let length = request.message.as_ref().map_or(0, String::len);
+    bounded("message", length, limits::MAX_ANSWER_BYTES)?;
     let id = request.conversation_id;
     known(cx, &request.workspace_id, &id).await?;
     let mut answer = PermissionResponse::new(id, request.tool_use_id, request.decision);
@@ -198,6 +200,7 @@ async fn try_answer(
     asker: &Asker,
     request: ClaudeAnswer,
 ) -> Result<RequestResult, ApiError> {
+    bounded("answer", request.answer.length(), limits::MAX_ANSWER_BYTES)?;
     let id = request.conversation_id;
     known(cx, &request.workspace_id, &id).await?;
     let mut answer = QuestionResponse::new(id, request.tool_use_id, request.answer);
@@ -260,6 +263,7 @@ async fn try_set_model(
     id: ConversationId,
     model: Option<String>,
 ) -> Result<(), ApiError> {
+    bounded_model(model.as_deref())?;
     let found = cx.store.conversation(id.clone()).await;
     found.map_err(|error| error.told())?;
     let mut command = SetModel::new(id.clone());

@@ -116,6 +116,8 @@ pub(super) struct Asker {
     pub(super) device: DeviceId,
     /// Under which number the store keeps what it has seen.
     pub(super) reader: DeviceId,
+    /// The name of the request, if it has one and this is about a request.
+    pub(super) request: Option<RequestId>,
     pub(super) outlet: Outlet,
 }
 
@@ -129,16 +131,16 @@ impl Asker {
                 tracing::error!(%error, "an answer cannot be sent");
                 let text = error.to_string();
                 let error = super::error::refusal(estelle_proto::ErrorCode::TooLarge, text);
-                self.complain(error, None, None);
+                self.complain(error, None);
             }
         }
     }
 
     /// Answers a request that has no result of its own.
-    pub(super) fn complain(&self, error: ApiError, about: Option<&str>, id: Option<RequestId>) {
+    pub(super) fn complain(&self, error: ApiError, about: Option<&str>) {
         let mut report = ErrorReport::from(error);
         report.about = about.map(str::to_owned);
-        report.request_id = id;
+        report.request_id.clone_from(&self.request);
         let envelope = Envelope::<PylonToApp>::to(To::device(self.device), report);
         let _ = self.outlet.send(&envelope);
     }

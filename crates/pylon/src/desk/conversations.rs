@@ -17,7 +17,7 @@ use estelle_proto::{
 
 use super::claude::ask;
 use super::context::{Asker, Context, now};
-use super::error::{Told, refusal, unknown_word};
+use super::error::{Told, bounded_model, refusal, unknown_word};
 use super::workspaces::{end, told};
 use crate::store::{ConversationError, KnownConversation, NewConversation, PageQuery};
 
@@ -74,6 +74,7 @@ async fn try_create(
     if let Some(PermissionMode::Unknown(word)) = &request.permission_mode {
         return Err(unknown_word("permissionMode", word));
     }
+    bounded_model(request.model.as_deref())?;
     let new = NewConversation {
         id: None,
         workspace_id: request.workspace_id,

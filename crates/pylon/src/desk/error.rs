@@ -2,7 +2,7 @@
 //!
 //! The text is for people and names what they asked for; causes that only help us are in the log.
 
-use estelle_proto::{ApiError, ErrorCode, Retry};
+use estelle_proto::{ApiError, ErrorCode, Retry, limits};
 
 use crate::store::{
     ConversationError, DetailError, PageError, SearchError, StoreError, WorkspaceError,
@@ -21,11 +21,23 @@ pub(super) fn refusal(code: ErrorCode, message: impl Into<String>) -> ApiError {
 
 /// A field holds a word that is none of the known ones.
 pub(super) fn unknown_word(field: &str, word: &str) -> ApiError {
-    let text = format!(
-        "`{field}` cannot be `{}`",
-        estelle_proto::limits::cut(word, 64)
-    );
+    let text = format!("`{field}` cannot be `{}`", limits::cut(word, 64));
     refusal(ErrorCode::InvalidMessage, text)
+}
+
+/// A text that is longer than its field takes.
+pub(super) fn bounded(field: &str, length: usize, limit: usize) -> Result<(), ApiError> {
+    if length <= limit {
+        return Ok(());
+    }
+    let text = format!("`{field}` has {length} bytes, at most {limit}");
+    Err(refusal(ErrorCode::InvalidMessage, text))
+}
+
+/// The name of a model, if one is given.
+pub(super) fn bounded_model(model: Option<&str>) -> Result<(), ApiError> {
+    let length = model.map_or(0, str::len);
+    bounded("model", length, limits::MAX_MODEL_BYTES)
 }
 
 impl Told for StoreError {

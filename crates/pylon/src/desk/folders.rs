@@ -27,7 +27,7 @@ pub(super) async fn list(cx: &Context, asker: &Asker, request: FolderList) {
     let id = request.request_id;
     let Some(path) = request.path.or_else(|| usual(&cx.config.roots)) else {
         let error = refusal(ErrorCode::BadPath, "say which folder: none is usual here");
-        return asker.complain(error, Some("folder_list"), id);
+        return asker.complain(error, Some("folder_list"));
     };
     let shown = |path: PathText, listing: Listing| FolderListResult {
         truncated: listing.is_cut.then_some(true),

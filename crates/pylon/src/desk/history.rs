@@ -3,12 +3,12 @@
 use estelle_proto::history::HistoryRequest;
 use estelle_proto::lookup::{HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult};
 use estelle_proto::usage::{UsageGroup, UsageRequest, UsageResult};
-use estelle_proto::{Reply, ToolUseId};
+use estelle_proto::{ApiError, Reply, ToolUseId};
 
 use super::context::{Asker, Context};
 use super::conversations::no_history;
 use super::error::{Told, unknown_word};
-use crate::store::{PageQuery, SearchQuery, UsageQuery};
+use crate::store::{PageQuery, SearchQuery, UsagePage, UsageQuery};
 
 pub(super) async fn page(cx: &Context, asker: &Asker, request: HistoryRequest) {
     let page = cx.store.page(PageQuery::from(&request)).await;
@@ -67,17 +67,60 @@ pub(super) async fn usage(cx: &Context, asker: &Asker, request: UsageRequest) {
         until: request.until,
         cursor: request.cursor,
     };
-    let result = if let UsageGroup::Unknown(word) = &group {
-        result.failed(unknown_word("groupBy", word))
-    } else {
-        match cx.store.usage_rows(query).await {
-            Ok(page) => UsageResult {
-                rows: page.rows,
-                next_cursor: page.next_cursor,
-                ..result
-            },
-            Err(error) => result.failed(error.told()),
-        }
+    let result = match try_usage(cx, query).await {
+        Ok(page) => UsageResult {
+            rows: page.rows,
+            next_cursor: page.next_cursor,
+            ..result
+        },
+        Err(error) => result.failed(error),
     };
     asker.answer(result.in_reply_to(request.request_id.as_ref()));
+}
+
+async fn try_usage(cx: &Context, query: UsageQuery) -> Result<UsagePage, ApiError> {
+    if let UsageGroup::Unknown(word) = &query.group_by {
+        return Err(unknown_word("groupBy", word));
+    }
+    for (field, day) in [("from", &query.from), ("until", &query.until)] {
+        if let Some(day) = day.as_deref().filter(|day| !is_day(day)) {
+            return Err(unknown_word(field, day));
+        }
+    }
+    if let Some(cursor) = query
+        .cursor
+        .as_deref()
+        .filter(|cursor| cursor.parse::<u32>().is_err())
+    {
+        return Err(unknown_word("cursor", cursor));
+    }
+    let page = cx.store.usage_rows(query).await;
+    page.map_err(|error| error.told())
+}
+
+/// `YYYY-MM-DD`; whether there is such a day does not matter, since days are only compared.
+fn is_day(text: &str) -> bool {
+    let shape = text
+        .bytes()
+        .map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
+    shape.eq(*b"0000-00-00")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_day;
+
+    #[test]
+    fn a_day_has_ten_characters() {
+        assert!(is_day("2026-01-25"));
+        for other in [
+            "",
+            "2026-1-25",
+            "2026-01-25T10:00:00Z",
+            "20260125",
+            "２026-01-25",
+        ] {
+            assert!(!is_day(other), "{other}");
+        }
+    }
 }

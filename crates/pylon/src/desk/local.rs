@@ -192,6 +192,7 @@ impl Actor {
 
     fn on_local_request(&mut self, rights: &[Right], message: Box<AppToPylon>, outlet: Outlet) {
         let asker = Asker {
+            request: requests::request_id(&message),
             device: self.cx.device(),
             reader: self.cx.device(),
             outlet,
@@ -200,7 +201,7 @@ impl Actor {
         if !rights.contains(&right) {
             let text = format!("`{}` needs the right `{right}`", message.kind());
             let error = refusal(ErrorCode::Forbidden, text);
-            return asker.complain(error, Some(message.kind()), requests::request_id(&message));
+            return asker.complain(error, Some(message.kind()));
         }
         self.admit(asker, message);
     }

@@ -62,5 +62,5 @@ fn unknown(asker: &Asker, message: &AppToPylon) {
         ErrorCode::UnknownType,
         format!("this pylon does not know `{kind}`"),
     );
-    asker.complain(error, Some(kind), request_id(message));
+    asker.complain(error, Some(kind));
 }

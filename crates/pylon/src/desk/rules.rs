@@ -2,22 +2,26 @@
 
 use estelle_proto::ipc::{GetRules, PermissionRule, PylonToHost, RemoveRule, RuleList, SetRule};
 use estelle_proto::rules::{RuleChange, RulesRequest, RulesResult};
-use estelle_proto::{ApiError, Reply as _, RequestId};
+use estelle_proto::{ApiError, Reply as _, RequestId, WorkspaceId};
 
 use super::context::{Asker, Context};
 use super::error::Told as _;
+use super::workspaces::known_workspace;
 
 pub(super) async fn list(cx: &Context, asker: &Asker, request: RulesRequest) {
     let command = GetRules {
-        workspace_id: request.workspace_id,
+        workspace_id: request.workspace_id.clone(),
         attempt: request.attempt,
         ..GetRules::default()
     };
-    pass_on(cx, asker, command, request.request_id).await;
+    let place = request.workspace_id.as_ref();
+    pass_on(cx, asker, command, place, request.request_id).await;
 }
 
 pub(super) async fn change(cx: &Context, asker: &Asker, request: RuleChange) {
     let (rule, workspace_id) = (request.rule, request.workspace_id);
+    // A rule of a workspace that is gone can be taken away, and none be made.
+    let place = workspace_id.clone().filter(|_| request.effect.is_some());
     let command: PylonToHost = match request.effect {
         Some(effect) => SetRule::new(PermissionRule {
             workspace_id,
@@ -30,17 +34,19 @@ pub(super) async fn change(cx: &Context, asker: &Asker, request: RuleChange) {
         }
         .into(),
     };
-    pass_on(cx, asker, command, request.request_id).await;
+    pass_on(cx, asker, command, place.as_ref(), request.request_id).await;
 }
 
+/// Asks the host, if the workspace that it is about is there.
 async fn pass_on(
     cx: &Context,
     asker: &Asker,
     command: impl Into<PylonToHost>,
+    place: Option<&WorkspaceId>,
     id: Option<RequestId>,
 ) {
     let result = RulesResult::new(cx.device(), Vec::new());
-    let result = match try_pass_on(cx, command.into()).await {
+    let result = match try_pass_on(cx, command.into(), place).await {
         Ok(list) => RulesResult {
             rules: list.rules,
             warning: list.warning,
@@ -52,7 +58,14 @@ async fn pass_on(
     asker.answer(result.in_reply_to(id.as_ref()));
 }
 
-async fn try_pass_on(cx: &Context, command: PylonToHost) -> Result<RuleList, ApiError> {
+async fn try_pass_on(
+    cx: &Context,
+    command: PylonToHost,
+    place: Option<&WorkspaceId>,
+) -> Result<RuleList, ApiError> {
+    if let Some(id) = place {
+        known_workspace(cx, id).await?;
+    }
     let answer = cx.host.request(command).await;
     let answer = answer.map_err(|error| error.told())?;
     answer.outcome()?;

@@ -6,8 +6,8 @@
 
 use estelle_proto::ipc::DeleteSession;
 use estelle_proto::workspaces::{
-    WorkspaceCreate, WorkspaceCreateResult, WorkspaceDelete, WorkspaceDeleteResult, WorkspaceList,
-    WorkspaceListResult, WorkspaceRename, WorkspaceRenameResult, WorkspaceSwitch,
+    Workspace, WorkspaceCreate, WorkspaceCreateResult, WorkspaceDelete, WorkspaceDeleteResult,
+    WorkspaceList, WorkspaceListResult, WorkspaceRename, WorkspaceRenameResult, WorkspaceSwitch,
     WorkspaceSwitchResult,
 };
 use estelle_proto::{ApiError, ConversationId, DeviceId, ErrorCode, Reply, WorkspaceId};
@@ -83,13 +83,17 @@ pub(super) async fn delete(cx: &Context, asker: &Asker, request: WorkspaceDelete
     }
 }
 
-async fn try_delete(cx: &Context, id: WorkspaceId) -> Result<(), ApiError> {
+/// A workspace that must be there.
+pub(super) async fn known_workspace(cx: &Context, id: &WorkspaceId) -> Result<Workspace, ApiError> {
     let listing = cx.store.workspaces(None).await;
     let listing = listing.map_err(|error| error.told())?;
     let mut all = listing.workspaces.into_iter();
-    let Some(workspace) = all.find(|workspace| workspace.workspace_id == id) else {
-        return Err(WorkspaceError::UnknownWorkspace { id }.told());
-    };
+    let found = all.find(|workspace| workspace.workspace_id == *id);
+    found.ok_or_else(|| WorkspaceError::UnknownWorkspace { id: id.clone() }.told())
+}
+
+async fn try_delete(cx: &Context, id: WorkspaceId) -> Result<(), ApiError> {
+    let workspace = known_workspace(cx, &id).await?;
     for conversation in workspace.conversations {
         end(cx, conversation.conversation_id).await?;
     }
