@@ -10,6 +10,7 @@
 mod archive;
 mod care;
 mod client;
+mod conformance;
 mod durable;
 mod gateway;
 mod host;
