@@ -132,6 +132,8 @@ pub enum Mischief {
     Huge(u64),
     /// A line without its end, then exit.
     HalfLine(String),
+    /// A request to the host, as JSON with its `subtype`; the answer is said. A gate takes the request back.
+    Ask(String),
 }
 
 /// Which part of a script answers one request.

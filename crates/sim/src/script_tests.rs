@@ -24,9 +24,9 @@ fn every_kind_of_step_survives_a_round_trip() {
         {"tool":"Write","input":{"z": 1, "a": [2]},"say":"x"},{"tools":[{"tool":"A","input":{}},{"tool":"B"}]},
         {"http":429,"etype":"rate_limit_error","msg":"slow","times":2,"hdr":{"retry-after":"1"}},{"malformed":"data: {"},
         {"stall_ms":5},{"stall":true},{"crash":137},{"crash":"SIGKILL"},{"garbage":"x"},{"invalid_utf8":true},
-        {"flood":9},{"huge":7},{"half_line":"{"},{"say":"late","gate":"go","gate_at":2}]"#;
+        {"flood":9},{"huge":7},{"half_line":"{"},{"ask":{"subtype":"elicitation"},"gate":"back"},{"say":"late","gate":"go","gate_at":2}]"#;
     let script = Script::from_json(json).expect("readable");
-    assert_eq!(script.steps.len(), 15);
+    assert_eq!(script.steps.len(), 16);
     assert_eq!(
         Script::from_json(&script.to_json()).expect("readable"),
         script
@@ -37,7 +37,7 @@ fn every_kind_of_step_survives_a_round_trip() {
     };
     assert_eq!(answer.calls[0].input.as_str(), r#"{"z": 1, "a": [2]}"#);
     assert_eq!(
-        script.steps[14].gate,
+        script.steps[15].gate,
         Some(Gate {
             name: "go".to_owned(),
             at: 2

@@ -188,7 +188,7 @@ impl Actor {
     pub(super) async fn break_off(&mut self) -> Result<(), Broken> {
         let mut failed = None;
         let deny = |request: &Request| {
-            lines::deny(request, lines::STOPPED).unwrap_or_else(|error| {
+            lines::stopped(request).unwrap_or_else(|error| {
                 failed = Some(error);
                 String::new()
             })

@@ -43,7 +43,7 @@ pub enum AnswerMismatch {
 const DENIED: &str = "User denied";
 
 /// What stopping says to a request that was open.
-pub const STOPPED: &str = "Stopped";
+const STOPPED: &str = "Stopped";
 
 /// Whether a line goes through the FIFO.
 pub fn fits(line: &str) -> bool {
@@ -107,6 +107,19 @@ pub fn deny(request: &Request, message: &str) -> Result<String, serde_json::Erro
         | DecisionKind::Plan
         | DecisionKind::Trust
         | DecisionKind::Unknown(_) => respond(request, &PermissionResult::deny(message)),
+    }
+}
+
+/// The line for a request that was open when everything was stopped: nobody has said no, nobody answers any more.
+pub fn stopped(request: &Request) -> Result<String, serde_json::Error> {
+    match &request.kind {
+        DecisionKind::Elicitation => elicited(request, ElicitationAction::Cancel, None),
+        DecisionKind::Dialog
+        | DecisionKind::Permission
+        | DecisionKind::Question
+        | DecisionKind::Plan
+        | DecisionKind::Trust
+        | DecisionKind::Unknown(_) => deny(request, STOPPED),
     }
 }
 

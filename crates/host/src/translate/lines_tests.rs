@@ -124,6 +124,8 @@ fn a_tool_server_and_a_dialog_get_answers_of_their_own_kind() {
     );
     let declined = deny(&asked, "no").expect("a line");
     assert_eq!(response(&declined), json!({"action": "decline"}));
+    let cancelled = stopped(&asked).expect("a line");
+    assert_eq!(response(&cancelled), json!({"action": "cancel"}));
     let dialog = request(DecisionKind::Dialog, &json!({}));
     let closed = deny(&dialog, "no").expect("a line");
     assert_eq!(response(&closed), json!({"behavior": "cancelled"}));

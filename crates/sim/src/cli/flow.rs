@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Waker};
 use super::state::{Abort, Scope, Sim, State};
 
 /// How often a closed gate is looked at.
-const GATE_POLL_MS: u64 = 2;
+pub(crate) const GATE_POLL_MS: u64 = 2;
 
 /// One sequence of deeds.
 pub(crate) type Flow = Pin<Box<dyn Future<Output = ()>>>;

@@ -1,8 +1,9 @@
 //! What no model does: stalling, dying, garbage, floods. A script asks for it to see how a host bears it.
 
+use super::flow::GATE_POLL_MS;
 use super::json::{Json, obj};
 use super::model::Said;
-use super::state::{Abort, Effect, Sim};
+use super::state::{Abort, Answer as Heard, Effect, Sim};
 use super::turn::Turn;
 use crate::script::{Answer, Gate, Mischief};
 
@@ -17,10 +18,14 @@ impl Sim {
         deed: &Mischief,
         gate: Option<&Gate>,
     ) -> Result<Said, Abort> {
+        if let Mischief::Ask(request) = deed {
+            return self.ask_aloud(turn, request, gate).await;
+        }
         if let Some(gate) = gate {
             self.gate(turn.scope, &gate.name).await?;
         }
         match deed {
+            Mischief::Ask(_) => {}
             Mischief::Stall(None) => self.until_in(turn.scope, |_| None::<()>).await?,
             Mischief::Stall(Some(ms)) => self.sleep_in(turn.scope, *ms).await?,
             Mischief::Exit(code) => self.do_now(Effect::Exit(*code)),
@@ -54,6 +59,36 @@ impl Sim {
             self.until_in(turn.scope, |_| None::<()>).await?;
         }
         let answer = super::cursor::plain_answer("[mischief done]");
+        self.stream(turn, &answer, None).await
+    }
+
+    /// Asks the host something and says what it answered, unless the gate opens first and the request is taken back.
+    async fn ask_aloud(
+        &self,
+        turn: &mut Turn,
+        request: &str,
+        gate: Option<&Gate>,
+    ) -> Result<Said, Abort> {
+        self.print_state("requires_action");
+        let id = self.send_request(turn.scope, Json::parse(request).unwrap_or_default());
+        let heard = self.until_in(turn.scope, |state| {
+            if let Some(answer) = state.answers.remove(&id) {
+                return Some(match answer {
+                    Heard::Success(body) => format!("answered: {body}"),
+                    Heard::Error(text) => format!("refused: {text}"),
+                });
+            }
+            if state.work.disk.gate_is_open(&gate?.name) {
+                return Some("[taken back]".to_owned());
+            }
+            state.wake_at(state.now + GATE_POLL_MS);
+            None
+        });
+        let heard = heard.await?;
+        // Only a request without an answer is still open.
+        self.cancel_requests(|pending| pending.id == id);
+        self.print_state("running");
+        let answer = super::cursor::plain_answer(&heard);
         self.stream(turn, &answer, None).await
     }
 

@@ -303,6 +303,13 @@ fn mischief(key: &str, value: &RawValue) -> Result<Mischief, serde_json::Error> 
         "flood" => Mischief::Flood(named(key, value)?),
         "huge" => Mischief::Huge(named(key, value)?),
         "half_line" => Mischief::HalfLine(named(key, value)?),
+        "ask" => {
+            let request: Fields = named(key, value)?;
+            if !request.contains_key("subtype") {
+                return Err(serde_json::Error::custom("ask needs a subtype"));
+            }
+            Mischief::Ask(value.get().to_owned())
+        }
         _ => return Err(serde_json::Error::custom(format!("unknown step {key:?}"))),
     })
 }
@@ -318,6 +325,7 @@ fn mischief_fields(mischief: &Mischief) -> Result<Fields, serde_json::Error> {
         Mischief::Flood(count) => one("flood", count),
         Mischief::Huge(bytes) => one("huge", bytes),
         Mischief::HalfLine(text) => one("half_line", text),
+        Mischief::Ask(request) => one("ask", &RawValue::from_string(request.clone())?),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The host with real processes: turns, decisions, stopping, and taking up what a dead host left.
 
+mod asking;
 mod endings;
 mod folders;
 mod forks;
@@ -21,6 +22,10 @@ use estelle_sim::api::RealCli;
 use estelle_sim::script::Script;
 use serde_json::json;
 
+use asking::{
+    a_stop_leaves_no_elicitation_open, an_elicitation_can_be_declined,
+    an_elicitation_is_answered_once_over_the_death_of_the_host,
+};
 use endings::{
     a_new_session_drops_what_waits_in_the_agent_and_says_so,
     a_shutdown_keeps_what_waits_in_the_agent_for_the_next_process,
@@ -328,6 +333,9 @@ on_all_agents!(
     a_copy_goes_on_from_before_a_message,
     a_sub_agent_may_ask_after_its_turn_has_ended,
     a_session_belongs_to_one_conversation_at_a_time,
+    an_elicitation_is_answered_once_over_the_death_of_the_host,
+    an_elicitation_can_be_declined,
+    a_stop_leaves_no_elicitation_open,
     what_was_done_can_be_proven;
     only real:
     what_a_folder_brings_is_loaded_only_when_it_is_trusted,
