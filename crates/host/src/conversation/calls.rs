@@ -10,6 +10,7 @@ use estelle_state::conversation::Call;
 use serde_json::{Value, json};
 
 use super::actor::{Actor, Broken, now};
+use crate::failpoint;
 use crate::ipc::{Done, Refusal};
 use crate::log::Sync;
 use crate::mailbox::Letter;
@@ -27,21 +28,21 @@ const CALL: &str = "tools/call";
 impl Actor {
     /// Answers a request to our tools, or puts it to the clients.
     pub(super) async fn begin_call(&mut self, request_id: String) -> Result<(), Broken> {
-        if let Some(entry) = self.book.decide().call(now(), request_id.clone(), None) {
-            self.record(entry, Sync::Now).await?;
-        }
         let run = self.book.conversation().run();
         let Some(call) = run.and_then(|run| run.call(&request_id)) else {
             return Ok(());
         };
-        if let Some(asked) = self.tool_call(&request_id, call) {
-            let letter = Letter::message(&HostToPylon::ToolCall(asked));
-            self.context.roster.post_to_all(&letter);
-            return Ok(());
+        let Some(asked) = self.tool_call(&request_id, call) else {
+            // It is begun with its answer: a host that dies before that leaves it to the next one.
+            let answer = self.answer_here(&decoded(call));
+            return self.finish_call(request_id, &answer).await;
+        };
+        if let Some(entry) = self.book.decide().call(now(), request_id, None) {
+            self.record(entry, Sync::Now).await?;
         }
-        let message = decoded(call);
-        let answer = self.answer_here(&message);
-        self.finish_call(request_id, &answer).await
+        let letter = Letter::message(&HostToPylon::ToolCall(asked));
+        self.context.roster.post_to_all(&letter);
+        Ok(())
     }
 
     /// Calls that wait for a client, one message each.
@@ -96,6 +97,7 @@ impl Actor {
             return Ok(Err(super::requests::too_long().into()));
         }
         self.finish_call(id, &answer).await?;
+        failpoint::reach("call-answered");
         Ok(Ok(Done::default()))
     }
 
