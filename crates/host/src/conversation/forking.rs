@@ -18,6 +18,7 @@ use estelle_state::idle::Occupation;
 use super::actor::{disk_trouble, now};
 use super::birth::{first_of, private_folder};
 use super::book::{Book, View};
+use crate::failpoint;
 use crate::log::{AppendError, Sync};
 
 /// A copy that is to be made.
@@ -147,6 +148,7 @@ impl Fork {
         settings: Settings,
         session: Option<ClaudeSessionId>,
     ) -> Result<(), ForkError> {
+        failpoint::reach("fork-session-copied");
         // What lies there was begun by somebody who did not finish.
         let _ = std::fs::remove_dir_all(&self.draft);
         private_folder(&self.draft)?;
@@ -161,7 +163,9 @@ impl Fork {
             book.append(&entry, Sync::Later)?;
         }
         book.sync_now()?;
+        failpoint::reach("fork-drafted");
         std::fs::rename(&self.draft, &self.folder)?;
+        failpoint::reach("fork-placed");
         if let Some(parent) = self.folder.parent() {
             File::open(parent)?.sync_all()?;
         }

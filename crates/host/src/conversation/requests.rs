@@ -22,6 +22,7 @@ use super::actor::{Actor, Broken, Ended, Flow, Published, Reply, disk_trouble, n
 use super::book::{Beginning, Book};
 use super::judging::TrustAnswer;
 use super::running::Phase;
+use crate::failpoint;
 use crate::ipc::{Done, Refusal};
 use crate::launch::{CliMode, check_folder};
 use crate::log::Sync;
@@ -305,9 +306,11 @@ impl Actor {
             settings: old.settings().clone().into(),
         };
         self.book = Book::begin(&self.folder, now(), beginning)?;
+        failpoint::reach("clear-begun");
         self.published = Published::of(self.book.conversation());
         // The journals of old runs are of no use to anybody; what cannot be removed is removed with the conversation.
         let _ = std::fs::remove_dir_all(self.runs());
+        failpoint::reach("clear-done");
         let subscribed = Subscribed::new(id, epoch, self.book.conversation().seq(), true);
         let letters = vec![
             Letter::message(&HostToPylon::Subscribed(subscribed)),

@@ -10,6 +10,7 @@ use estelle_proto::Generation;
 
 use super::folder::RunFolder;
 use super::lock::Lock;
+use crate::failpoint;
 
 /// How many ended runs a conversation keeps.
 pub(crate) const KEPT_RUNS: u64 = 3;
@@ -41,6 +42,7 @@ pub(crate) fn retire(runs: &Path, ended: Generation, trash: &Path) -> io::Result
         std::fs::create_dir_all(trash)?;
         let aside = trash.join(format!("run-{}", uuid::Uuid::new_v4()));
         std::fs::rename(folder.path(), &aside)?;
+        failpoint::reach("run-aside");
         retired.push(aside);
     }
     Ok(retired)

@@ -324,6 +324,15 @@ impl Viewer {
             .any(|step| matches!(step, Step::Got(message) if fits(message)))
     }
 
+    /// Shows everything that it got, in order.
+    pub fn each(&self, mut show: impl FnMut(&HostToPylon)) {
+        for step in self.record.steps().iter() {
+            if let Step::Got(message) = step {
+                show(message);
+            }
+        }
+    }
+
     /// How many steps were recorded.
     pub fn len(&self) -> usize {
         self.record.steps().len()

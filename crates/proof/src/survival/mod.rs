@@ -11,6 +11,7 @@ mod failpoints;
 mod hazards;
 mod held;
 mod hosts;
+mod operations;
 mod page;
 mod scene;
 
@@ -20,6 +21,7 @@ use anyhow::bail;
 use futures_util::future::BoxFuture;
 
 pub use failpoints::{dies_at_place, places};
+pub use operations::{OPERATIONS, Operation};
 pub use page::{Cell, page};
 pub use scene::Scene;
 
@@ -65,6 +67,7 @@ pub fn rows() -> Vec<Row> {
     [
         hosts::ROWS,
         failpoints::ROWS,
+        operations::ROWS,
         held::ROWS,
         endings::ROWS,
         hazards::ROWS,

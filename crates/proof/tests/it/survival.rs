@@ -1,7 +1,7 @@
 //! Every row of the survival matrix with the simulator, and some with each real CLI.
 
 use estelle_proof::rig::Agent;
-use estelle_proof::survival::{dies_at_place, places, rows};
+use estelle_proof::survival::{OPERATIONS, dies_at_place, places, rows};
 use estelle_sim::api::RealCli;
 
 async fn play(name: &str, agent: &Agent) {
@@ -77,6 +77,14 @@ played!(
     dies_at_shown,
     dies_at_answered,
     dies_at_read,
+    dies_at_stopping,
+    dies_at_ended,
+    dies_at_forgotten,
+    dies_at_cleared,
+    dies_at_deleted,
+    dies_at_copied,
+    dies_at_retired,
+    dies_at_called,
     host_held,
     cli_held,
     shim_killed,
@@ -143,3 +151,34 @@ async fn any_append_to_the_log_may_be_torn() {
     }
     assert!(torn > 10, "only {torn} appends");
 }
+
+macro_rules! operations {
+    ($($name:ident),+ $(,)?) => {
+        mod a_host_may_die_while {
+            use super::*;
+
+            $(#[tokio::test]
+            async fn $name() {
+                let one = OPERATIONS.iter().find(|one| one.name == stringify!($name)).unwrap();
+                if let Err(error) = one.play(&Agent::simulator()).await {
+                    panic!("{error:#}");
+                }
+            })+
+
+            #[test]
+            fn every_operation_is_played() {
+                let played = [$(stringify!($name)),+];
+                let missing: Vec<_> = OPERATIONS
+                    .iter()
+                    .map(|one| one.name)
+                    .filter(|name| !played.contains(name))
+                    .collect();
+                assert!(missing.is_empty(), "{missing:?}");
+            }
+        }
+    };
+}
+
+operations!(
+    ending, forgetting, clearing, deleting, copying, retiring, calling
+);
