@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::ipc::{
-    Evidence, HostToPylon, ProcessStatus, PylonToHost, ServerShutdown, SessionStatus,
+    ClaimCall, Evidence, HostToPylon, ProcessStatus, PylonToHost, ServerShutdown, SessionStatus,
     StatusResponse, Subscribe,
 };
 use estelle_proto::{ApiError, ConversationId, ErrorCode, Key, PermissionMode, Retry, WorkspaceId};
@@ -416,6 +416,18 @@ impl Desk for Host {
         let all = self.all().into_iter();
         let all = all.map(|(_, actor)| async move { decisions_of(&actor).await });
         futures_util::future::join_all(all).await.concat()
+    }
+
+    async fn claim(&self, claim: ClaimCall, mailbox: Mailbox) -> Result<(), ApiError> {
+        let actor = self.actor(&claim.session_id)?;
+        let (granted, answer) = oneshot::channel();
+        let command = Command::Claim {
+            claim,
+            mailbox,
+            granted,
+        };
+        actor.send(command).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())?
     }
 
     async fn subscribe(&self, request: Subscribe, mailbox: Mailbox) -> Result<(), ApiError> {

@@ -133,6 +133,10 @@ text! {
     pub struct DeviceKey(limit = limits::MAX_ID_BYTES, rule = file_name);
 }
 text! {
+    /// A program that is connected to the host, the same for as long as it remembers what it has begun.
+    pub struct ClientId(limit = limits::MAX_ID_BYTES, rule = printable);
+}
+text! {
     /// An offer to pair.
     pub struct PairId(limit = limits::MAX_ID_BYTES, rule = file_name);
 }

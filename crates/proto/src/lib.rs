@@ -59,8 +59,8 @@ pub use events::{Activity, ActivityState, ClaudeEvent, Usage};
 pub use forward::{Forward, Hint, RelayFrame};
 pub use history::{HistoryMessage, Role};
 pub use ids::{
-    ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, DeviceKey, Epoch,
-    Generation, IsoTime, Name, PairId, PathText, Prompt, QueryText, ReportText, RequestId,
+    ChainHash, ClaudeSessionId, ClientId, ClientMessageId, ConversationId, DeviceId, DeviceKey,
+    Epoch, Generation, IsoTime, Name, PairId, PathText, Prompt, QueryText, ReportText, RequestId,
     RuleText, Seq, TextError, Timestamp, Token, ToolUseId, WorkspaceId,
 };
 pub use inbox::{AppInbox, PylonInbox};

@@ -12,6 +12,11 @@ export type ChainHash = string;
 export type ClaudeSessionId = string;
 
 /**
+ * A program that is connected to the host, the same for as long as it remembers what it has begun.
+ */
+export type ClientId = string;
+
+/**
  * Chosen by the client for each user message; the same id runs once, however often it is sent.
  */
 export type ClientMessageId = string;

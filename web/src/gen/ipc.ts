@@ -6,7 +6,7 @@ import type { ConversationStatus } from "./conversations";
 import type { DecisionKind, PermissionDecision, Question } from "./decisions";
 import type { ErrorCode, ErrorReport, Retry } from "./error";
 import type { ActivityState, ClaudeEvent } from "./events";
-import type { ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Name, PathText, Prompt, RequestId, RuleText, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
+import type { ChainHash, ClaudeSessionId, ClientId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Name, PathText, Prompt, RequestId, RuleText, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
 import type { Json } from "./json";
 import type { WaitingMessage } from "./waiting";
 import type { OpenBlock } from "./writing";
@@ -40,6 +40,27 @@ clientMessageId: ClientMessageId,
  * Which device wants it.
  */
 deviceId?: DeviceId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Asks to carry a call out. Nobody begins before this is granted.
+ */
+export type ClaimCall = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Which call.
+ */
+callId: ToolUseId, 
+/**
+ * Who asks.
+ */
+client: ClientId, 
 /**
  * Chosen by the sender; the result echoes it.
  */
@@ -484,7 +505,7 @@ requestId?: RequestId, };
 /**
  * What a Pylon says to the host.
  */
-export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "fork_session" } & ForkSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "tool_result" } & ToolResult | { "type": "shutdown" } & Shutdown;
+export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "fork_session" } & ForkSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "claim_call" } & ClaimCall | { "type": "tool_result" } & ToolResult | { "type": "shutdown" } & Shutdown;
 
 /**
  * A person must answer questions.
@@ -967,6 +988,10 @@ sessionId: ConversationId,
  * Which call.
  */
 callId: ToolUseId, 
+/**
+ * Who carried it out: the one that has the call.
+ */
+client?: ClientId, 
 /**
  * What the tool gave.
  */

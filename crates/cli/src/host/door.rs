@@ -5,7 +5,7 @@
 use estelle_host::Host;
 use estelle_host::ipc::{Desk, Done, Refusal};
 use estelle_host::mailbox::{Enlisted, Mailbox};
-use estelle_proto::ipc::{SessionStatus, Subscribe};
+use estelle_proto::ipc::{ClaimCall, SessionStatus, Subscribe};
 use estelle_proto::{ApiError, ConversationId, HostToPylon, PylonToHost};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -54,6 +54,10 @@ impl Desk for Door {
 
     async fn open_decisions(&self) -> Vec<HostToPylon> {
         self.host.open_decisions().await
+    }
+
+    async fn claim(&self, claim: ClaimCall, mailbox: Mailbox) -> Result<(), ApiError> {
+        self.host.claim(claim, mailbox).await
     }
 
     async fn subscribe(&self, request: Subscribe, mailbox: Mailbox) -> Result<(), ApiError> {

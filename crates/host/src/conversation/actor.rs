@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use estelle_proto::ipc::{HostToPylon, PylonToHost, SessionStatus};
+use estelle_proto::ipc::{ClaimCall, HostToPylon, PylonToHost, SessionStatus};
 use estelle_proto::{ApiError, Epoch, ErrorCode, Retry, Seq, Timestamp};
 use estelle_state::conversation::{Conversation, Due, Entry, Unconfirmed};
 use estelle_state::idle::IdleWatch;
@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::book::{Book, View};
+use super::calls::Claimants;
 use super::context::Context;
 use super::live::Live;
 use super::mending::Trouble;
@@ -55,6 +56,12 @@ pub(crate) enum Command {
     },
     /// Leave the listeners.
     Leave(Mailbox),
+    /// A client wants to carry a call out.
+    Claim {
+        claim: ClaimCall,
+        mailbox: Mailbox,
+        granted: oneshot::Sender<Result<(), ApiError>>,
+    },
     /// A minute has passed.
     Tick,
     /// The host goes down and takes the runs along; the reply comes when this one is gone.
@@ -112,6 +119,8 @@ pub(crate) struct Actor {
     since: Instant,
     pub(super) stopping: Stopping,
     pub(super) after_end: Vec<AfterEnd>,
+    /// Who carries calls of our own tools out.
+    pub(super) claimants: Claimants,
     /// People who wait to hear whether a resume worked.
     pub(super) resuming: Vec<Reply>,
     /// The reserve of the disk could not be kept.
@@ -175,6 +184,7 @@ impl Actor {
             idle: IdleWatch::new(Timestamp(0)),
             since: Instant::now(),
             after_end: Vec::new(),
+            claimants: Claimants::default(),
             resuming: Vec::new(),
             disk_full: false,
             has_more: false,
@@ -229,6 +239,7 @@ impl Actor {
         // Whoever has a deadline keeps it, however much there is to read.
         self.overdue().await?;
         self.adjust().await?;
+        self.look_after_calls().await?;
         self.do_due().await?;
         self.flush()?;
         if self.has_more {
@@ -299,6 +310,14 @@ impl Actor {
                 joined,
             } => self.join(seq, epoch, mailbox, joined),
             Command::Leave(mailbox) => self.listeners.retain(|one| !one.is(&mailbox)),
+            Command::Claim {
+                claim,
+                mailbox,
+                granted,
+            } => {
+                let outcome = self.claim_call(&claim, mailbox).await?;
+                let _ = granted.send(outcome);
+            }
             Command::Tick => self.tick().await?,
             Command::ShutDown(reply) => self.shut_down(reply).await?,
             #[cfg(test)]

@@ -291,6 +291,9 @@ impl Actor {
             Command::Submit(_, reply) => {
                 let _ = reply.send(Err(trouble.refusal().into()));
             }
+            Command::Claim { granted, .. } => {
+                let _ = granted.send(Err(trouble.refusal()));
+            }
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }

@@ -94,6 +94,7 @@ impl Actor {
                 let _ = reply.send(Ok(Done::default()));
             }
             PylonToHost::Hello(_)
+            | PylonToHost::ClaimCall(_)
             | PylonToHost::GetStatus(_)
             | PylonToHost::ForkSession(_)
             | PylonToHost::PylonReconnected(_)

@@ -114,7 +114,7 @@ pub(crate) async fn await_opening(
 /// Whether a command cannot be carried out without the log.
 fn needs_the_log(command: &Command) -> bool {
     match command {
-        Command::Submit(..) | Command::View(_) => true,
+        Command::Submit(..) | Command::View(_) | Command::Claim { .. } => true,
         Command::Status(_)
         | Command::Decisions(_)
         | Command::Join { .. }
@@ -233,6 +233,9 @@ impl Shut {
             }
             Command::View(reply) => {
                 let _ = reply.send(Err(self.refusal()));
+            }
+            Command::Claim { granted, .. } => {
+                let _ = granted.send(Err(self.refusal()));
             }
             Command::Status(reply) => {
                 let _ = reply.send(self.status());

@@ -3,7 +3,7 @@
 //! The host implements [`Desk`]; tests put a stand-in there. A future that is dropped because its client left must not
 //! undo what was asked for.
 
-use estelle_proto::ipc::{RequestResult, RuleList, SessionStatus, Subscribe};
+use estelle_proto::ipc::{ClaimCall, RequestResult, RuleList, SessionStatus, Subscribe};
 use estelle_proto::{
     ApiError, ConversationId, DeviceId, HostToPylon, PylonToHost, Reply as _, RequestId, Seq,
     Timestamp,
@@ -16,7 +16,7 @@ use crate::mailbox::{Enlisted, Mailbox};
 pub trait Desk: Send + Sync + 'static {
     /// Takes a command and fixes its order; the future is its result.
     ///
-    /// Gets every command but `hello`, `get_status`, `pylon_reconnected`, `subscribe` and `unsubscribe`.
+    /// Gets every command but `hello`, `get_status`, `pylon_reconnected`, `claim_call`, `subscribe` and `unsubscribe`.
     fn submit(
         &self,
         command: PylonToHost,
@@ -30,6 +30,13 @@ pub trait Desk: Send + Sync + 'static {
 
     /// One message for each open decision.
     fn open_decisions(&self) -> impl Future<Output = Vec<HostToPylon>> + Send;
+
+    /// The client of a mailbox wants to carry a call out; it may when this is granted.
+    fn claim(
+        &self,
+        claim: ClaimCall,
+        mailbox: Mailbox,
+    ) -> impl Future<Output = Result<(), ApiError>> + Send;
 
     /// Starts a subscription: `subscribed`, the replay, the snapshot and what happens from then on arrive in the mailbox.
     ///

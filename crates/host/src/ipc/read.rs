@@ -106,6 +106,13 @@ impl<D: Desk> Reader<D> {
             PylonToHost::Hello(_) => back.post(Err(second_hello().into())),
             PylonToHost::GetStatus(request) => self.get_status(request, back),
             PylonToHost::PylonReconnected(request) => self.reconnected(request, back).await,
+            PylonToHost::ClaimCall(claim) => {
+                let (desk, mailbox) = (Arc::clone(&self.desk), self.mailbox.clone());
+                // Its result may be right behind it.
+                let granted = self.meanwhile(async move { desk.claim(claim, mailbox).await });
+                let granted = granted.await;
+                back.post(granted.map(|()| Done::default()).map_err(Refusal::from));
+            }
             PylonToHost::Subscribe(request) => {
                 let (desk, mailbox) = (Arc::clone(&self.desk), self.mailbox.clone());
                 let begin = self.subscriptions.begin(desk, request, mailbox);

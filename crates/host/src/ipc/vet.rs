@@ -47,6 +47,7 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
         | PylonToHost::RemoveRule(_)
         | PylonToHost::Subscribe(_)
         | PylonToHost::Unsubscribe(_)
+        | PylonToHost::ClaimCall(_)
         | PylonToHost::ToolResult(_)
         | PylonToHost::Shutdown(_)
         | PylonToHost::Unknown(_) => Ok(()),

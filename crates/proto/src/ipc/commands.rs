@@ -3,7 +3,7 @@
 //! Each command may carry a `requestId`; the host then answers with `request_result`. The structs say what is asked
 //! for; the host decides whether it is done.
 
-use super::{GetRules, Hello, RemoveRule, SetRule, ToolResult, ToolServer};
+use super::{ClaimCall, GetRules, Hello, RemoveRule, SetRule, ToolResult, ToolServer};
 use crate::{
     Answer, ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Json,
     Key, OnBusy, PathText, PermissionDecision, PermissionMode, Prompt, RequestId, Seq, ToolUseId,
@@ -293,6 +293,7 @@ union! {
         GetRules(GetRules) = "get_rules",
         SetRule(SetRule) = "set_rule",
         RemoveRule(RemoveRule) = "remove_rule",
+        ClaimCall(ClaimCall) = "claim_call",
         ToolResult(ToolResult) = "tool_result",
         Shutdown(Shutdown) = "shutdown",
     }
@@ -322,6 +323,7 @@ impl PylonToHost {
             Self::GetRules(command) => &mut command.request_id,
             Self::SetRule(command) => &mut command.request_id,
             Self::RemoveRule(command) => &mut command.request_id,
+            Self::ClaimCall(command) => &mut command.request_id,
             Self::ToolResult(command) => &mut command.request_id,
             Self::Shutdown(command) => &mut command.request_id,
             Self::Hello(_) | Self::Unknown(_) => return,
@@ -352,6 +354,7 @@ impl PylonToHost {
             Self::GetRules(command) => &command.request_id,
             Self::SetRule(command) => &command.request_id,
             Self::RemoveRule(command) => &command.request_id,
+            Self::ClaimCall(command) => &command.request_id,
             Self::ToolResult(command) => &command.request_id,
             Self::Shutdown(command) => &command.request_id,
             Self::Hello(_) | Self::Unknown(_) => return None,
@@ -376,6 +379,7 @@ impl PylonToHost {
             Self::Touch(command) => Key::Conversation(&command.session_id),
             Self::Subscribe(command) => Key::Conversation(&command.session_id),
             Self::Unsubscribe(command) => Key::Conversation(&command.session_id),
+            Self::ClaimCall(command) => Key::Conversation(&command.session_id),
             Self::ToolResult(command) => Key::Conversation(&command.session_id),
             Self::SetPermissionMode(command) => match &command.session_id {
                 Some(session) => Key::Conversation(session),

@@ -7,7 +7,9 @@ use estelle_proto::events::{
 };
 use estelle_proto::runs::SessionReset;
 use estelle_proto::waiting::MessageCancelled;
-use estelle_proto::{ClientMessageId, DeviceId, Epoch, OnBusy, Seq, Timestamp, ToolUseId};
+use estelle_proto::{
+    ClientId, ClientMessageId, DeviceId, Epoch, OnBusy, Seq, Timestamp, ToolUseId,
+};
 
 use super::fold::HOST;
 use super::messages::{Place, Tracked};
@@ -32,6 +34,17 @@ pub enum RefuseMessage {
     /// A message with this id and another text was taken before.
     #[error("another message with this id was sent before; choose a new id")]
     OtherText,
+}
+
+/// Why a client does not get a call to carry out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RefuseClaim {
+    /// It is not open.
+    #[error("there is no such open call: it was answered, taken back, or never made")]
+    Unknown,
+    /// Another client has it.
+    #[error("another client carries this call out; leave it to that one")]
+    Taken,
 }
 
 /// What a stop comes to.
@@ -414,9 +427,34 @@ impl Conversation {
         let record = Record::Called {
             generation: run.generation,
             request_id,
+            claim: None,
             answer,
         };
         Some(self.commit(at, record, Vec::new()))
+    }
+
+    /// A client wants to carry a call out. The first one has it; nothing for the one that has it already.
+    pub fn claim(
+        &mut self,
+        at: Timestamp,
+        request_id: &str,
+        client: &ClientId,
+    ) -> Result<Option<Entry>, RefuseClaim> {
+        let run = self.run.as_ref().ok_or(RefuseClaim::Unknown)?;
+        let call = run.calls.get(request_id);
+        let call = call.filter(|call| call.begun && call.answer.is_none());
+        match &call.ok_or(RefuseClaim::Unknown)?.claim {
+            Some(holder) if holder == client => return Ok(None),
+            Some(_) => return Err(RefuseClaim::Taken),
+            None => {}
+        }
+        let record = Record::Called {
+            generation: run.generation,
+            request_id: request_id.to_owned(),
+            claim: Some(client.clone()),
+            answer: None,
+        };
+        Ok(Some(self.commit(at, record, Vec::new())))
     }
 
     pub(super) fn voided(key: &DecisionKey, state: DecisionState) -> ClaudeEvent {

@@ -5,7 +5,7 @@
 
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::events::{ClaudeEvent, ErrorEvent, ToolComplete};
-use estelle_proto::{ClientMessageId, DeviceId, OnBusy};
+use estelle_proto::{ClientId, ClientMessageId, DeviceId, OnBusy};
 
 use super::*;
 use crate::decisions::RefuseAnswer;
@@ -159,6 +159,11 @@ impl Stage {
                 cost: 0.25,
                 messages: Vec::new(),
                 failed: false,
+            }),
+            "calls" => Some(Seen::Called {
+                request_id: name.to_owned(),
+                server: "desk".to_owned(),
+                message: Json::of("a call").expect("JSON"),
             }),
             "asks" => Some(Seen::Asked(Box::new(request(name)))),
             "withdraws" => Some(Seen::Withdrew {
@@ -509,6 +514,53 @@ fn a_stop_does_not_outlive_what_it_stopped() {
          stop       =>
          ended      => idle",
     );
+}
+
+#[test]
+fn a_call_belongs_to_the_client_that_claimed_it_first() {
+    let mut stage = Stage::in_a_turn();
+    let (one, other) = (client("one"), client("other"));
+    let at = Timestamp(99);
+    assert_eq!(
+        stage.live.claim(at, "c1", &one),
+        Err(RefuseClaim::Unknown),
+        "nobody called"
+    );
+    check(&mut stage, "calls c1 =>");
+    assert_eq!(
+        stage.live.claim(at, "c1", &one),
+        Err(RefuseClaim::Unknown),
+        "nobody was offered it"
+    );
+    let mut entries = vec![stage.live.call(at, "c1".to_owned(), None).expect("begun")];
+    let claimed = stage.live.claim(at, "c1", &one);
+    entries.extend(claimed.expect("the first one has it"));
+    assert_eq!(entries.len(), 2);
+    assert_eq!(stage.live.claim(at, "c1", &other), Err(RefuseClaim::Taken));
+    assert_eq!(
+        stage.live.claim(at, "c1", &one),
+        Ok(None),
+        "it still has it"
+    );
+    let holder = stage
+        .live
+        .open_calls()
+        .next()
+        .and_then(|(_, call)| call.claim.clone());
+    assert_eq!(holder, Some(one.clone()));
+    let answer = stage
+        .live
+        .call(at, "c1".to_owned(), Some("done".to_owned()));
+    assert!(answer.is_some());
+    assert_eq!(
+        stage.live.claim(at, "c1", &one),
+        Err(RefuseClaim::Unknown),
+        "it is done"
+    );
+}
+
+fn client(name: &str) -> ClientId {
+    ClientId::parse(name).expect("an id")
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use estelle_proto::events::ClaudeEvent;
-use estelle_proto::{Generation, Seq, Timestamp, ToolUseId};
+use estelle_proto::{ClientId, Generation, Seq, Timestamp, ToolUseId};
 
 use super::record::{
     Change, Control, Durable, Entry, MessageId, Record, RunExit, Seen, StopReason, Stretch,
@@ -74,8 +74,9 @@ impl Conversation {
             Record::Called {
                 generation,
                 request_id,
+                claim,
                 answer,
-            } => self.called(*generation, request_id, answer.as_ref()),
+            } => self.called(*generation, request_id, claim.as_ref(), answer.as_ref()),
             Record::Interrupted { .. } => {
                 let stopped = self.messages.with_cli();
                 self.interrupted.get_or_insert_default().extend(stopped);
@@ -244,6 +245,7 @@ impl Conversation {
                         server: server.clone(),
                         message: Some(message.clone()),
                         begun: false,
+                        claim: None,
                         answer: None,
                         delivered: false,
                     };
@@ -334,10 +336,17 @@ impl Conversation {
         }
     }
 
-    fn called(&mut self, generation: Generation, request_id: &str, answer: Option<&String>) {
+    fn called(
+        &mut self,
+        generation: Generation,
+        request_id: &str,
+        claim: Option<&ClientId>,
+        answer: Option<&String>,
+    ) {
         let run = self.run_of(generation);
         if let Some(call) = run.and_then(|run| run.calls.get_mut(request_id)) {
             call.begun = true;
+            call.claim = claim.or(call.claim.as_ref()).cloned();
             if answer.is_some() {
                 call.answer = answer.cloned();
                 call.message = None;

@@ -28,7 +28,7 @@ use estelle_proto::{
 };
 use serde::{Deserialize, Serialize};
 
-pub use commands::{Accepted, RefuseMessage, Stopped};
+pub use commands::{Accepted, RefuseClaim, RefuseMessage, Stopped};
 pub use due::{Due, Unconfirmed};
 pub use endings::EndedRun;
 pub use messages::{Place, Tracked};

@@ -9,8 +9,8 @@ use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::ToolServer;
 use estelle_proto::runs::PauseReason;
 use estelle_proto::{
-    ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Json, OnBusy,
-    PathText, PermissionMode, Seq, Timestamp, ToolUseId, WorkspaceId,
+    ClaudeSessionId, ClientId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Json,
+    OnBusy, PathText, PermissionMode, Seq, Timestamp, ToolUseId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -134,12 +134,15 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remember: Option<String>,
     },
-    /// A call of one of our own tools began, or came to its end.
+    /// A call of one of our own tools began, was taken on by a client, or came to its end.
     Called {
         /// In which run.
         generation: Generation,
         /// The CLI's id of the request.
         request_id: String,
+        /// The client that carries it out from here on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        claim: Option<ClientId>,
         /// The answer for the CLI, once there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         answer: Option<String>,

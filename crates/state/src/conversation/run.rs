@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use estelle_proto::{ClaudeSessionId, Generation, Json, PermissionMode};
+use estelle_proto::{ClaudeSessionId, ClientId, Generation, Json, PermissionMode};
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
@@ -107,6 +107,8 @@ pub struct Call {
     pub message: Option<Json>,
     /// It was begun.
     pub begun: bool,
+    /// The client that carries it out, and nobody else.
+    pub claim: Option<ClientId>,
     /// The answer, once there is one; empty when the CLI has it.
     pub answer: Option<String>,
     /// The CLI has the answer.

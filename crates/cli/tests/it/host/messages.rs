@@ -1,17 +1,11 @@
-//! Messages while the agent is busy, messages that come twice, and tools that clients carry out.
+//! Messages while the agent is busy, and messages that come twice.
 
 use estelle_host::ipc::Desk;
-use estelle_host::mailbox::{Mail, mailbox};
-use estelle_proto::decisions::PermissionDecision;
 use estelle_proto::events::ClaudeEvent;
-use estelle_proto::ipc::{
-    CancelMessage, HostToPylon, PermissionResponse, Subscribe, ToolDefinition, ToolResult,
-    ToolServer,
-};
+use estelle_proto::ipc::{CancelMessage, HostToPylon, Subscribe};
 use estelle_proto::waiting::WaitingMessage;
-use estelle_proto::{ClientMessageId, ErrorCode, Json, Name, OnBusy, PathText};
+use estelle_proto::{ClientMessageId, ErrorCode, OnBusy, PathText};
 use estelle_sim::script::Script;
-use serde_json::json;
 
 use super::stage::{Agent, Listener, Stage, conversation, message, status, submit};
 
@@ -163,71 +157,6 @@ pub(super) async fn a_message_that_is_sent_twice_runs_once(agent: &Agent) {
     listener.result().await;
     listener.idle().await;
     assert_eq!(listener.texts(), ["once", "two"]);
-}
-
-pub(super) async fn a_tool_of_a_client_is_called_once_over_the_death_of_the_host(agent: &Agent) {
-    let stage = Stage::new(agent).await;
-    let host = stage.open();
-    let id = conversation("conv-1");
-    let script = Script::new()
-        .tool("mcp__desk__note", json!({"text": "remember"}))
-        .say("noted");
-    let mut sent = message(&stage, &id, &script.prompt());
-    let tool = ToolDefinition::new(
-        Name::parse("note").unwrap(),
-        "Takes a note.".to_owned(),
-        Json::of(&json!({"type": "object", "properties": {"text": {"type": "string"}}})).unwrap(),
-    );
-    sent.payload.tool_server = Some(Box::new(ToolServer::new(
-        Name::parse("desk").unwrap(),
-        vec![tool],
-    )));
-    let (everybody, mut mail) = mailbox();
-    let enlisted = host.enlist(everybody);
-    submit(&host, sent).await.unwrap();
-    let mut listener = Listener::new(&host, &id).await;
-    let asked = listener.asked().await;
-    assert_eq!(asked.tool_name, "mcp__desk__note");
-    let allow = PermissionResponse::new(id.clone(), asked.tool_use_id, PermissionDecision::Allow);
-    submit(&host, allow).await.unwrap();
-    let call = loop {
-        let Mail::Line(line) = mail.next().await else {
-            panic!("cut off");
-        };
-        if let HostToPylon::ToolCall(call) = serde_json::from_str(&line).unwrap() {
-            break call;
-        }
-    };
-    assert_eq!(
-        (call.tool.as_str(), call.arguments.get()),
-        ("note", r#"{"text":"remember"}"#)
-    );
-    drop(enlisted);
-    drop(host);
-    drop(listener);
-    let host = stage.reopen().await;
-    let open = host.open_decisions().await;
-    assert_eq!(
-        open,
-        [HostToPylon::ToolCall(call.clone())],
-        "the same call under the same id"
-    );
-    let result = ToolResult {
-        result: Some("written down".to_owned()),
-        ..ToolResult::new(id.clone(), call.call_id)
-    };
-    submit(&host, result.clone()).await.unwrap();
-    let second = submit(&host, result).await.unwrap_err();
-    assert_eq!(second.error.code, ErrorCode::UnknownToolUse);
-    let mut listener = Listener::new(&host, &id).await;
-    listener.result().await;
-    listener.idle().await;
-    assert_eq!(listener.texts(), ["noted"]);
-    let back = listener
-        .events
-        .iter()
-        .find_map(|event| super::returned(&event.event));
-    assert_eq!(back.map(|tool| tool.result.as_str()), Some("written down"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! The host with real processes: turns, decisions, stopping, and taking up what a dead host left.
 
 mod asking;
+mod calls;
 mod endings;
 mod folders;
 mod forks;
@@ -26,6 +27,7 @@ use asking::{
     a_stop_leaves_no_elicitation_open, an_elicitation_can_be_declined,
     an_elicitation_is_answered_once_over_the_death_of_the_host,
 };
+use calls::a_tool_of_a_client_is_called_once_over_the_death_of_the_host;
 use endings::{
     a_new_session_drops_what_waits_in_the_agent_and_says_so,
     a_shutdown_keeps_what_waits_in_the_agent_for_the_next_process,
@@ -42,9 +44,7 @@ use long::a_message_that_no_pipe_holds_can_be_read_and_its_neighbours_cannot;
 use messages::{
     a_message_that_is_sent_twice_runs_once,
     a_queued_message_can_be_taken_back_until_the_agent_has_it,
-    a_queued_message_waits_for_the_end_of_the_turn,
-    a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
-    an_interrupting_message_ends_the_turn_first,
+    a_queued_message_waits_for_the_end_of_the_turn, an_interrupting_message_ends_the_turn_first,
 };
 use permissions::{
     a_mode_can_change_in_mid_session, an_agent_that_answers_for_itself_is_stopped,

@@ -7,7 +7,8 @@ use estelle_host::ipc::{Desk, Done, Refusal};
 use estelle_host::mailbox::{Enlisted, Letter, Mailbox, Mark, Roster};
 use estelle_proto::events::{StateChanged, TextComplete, TextDelta};
 use estelle_proto::ipc::{
-    HostEvent, PermissionRequest, SessionStatus, Snapshot, Subscribe, Subscribed, to_line,
+    ClaimCall, HostEvent, PermissionRequest, SessionStatus, Snapshot, Subscribe, Subscribed,
+    to_line,
 };
 use estelle_proto::{
     ApiError, ChainHash, ClaudeEvent, ConversationId, ConversationStatus, DeviceId, Epoch,
@@ -190,6 +191,16 @@ impl Desk for FakeDesk {
             .keys()
             .map(decision)
             .collect()
+    }
+
+    async fn claim(&self, claim: ClaimCall, _mailbox: Mailbox) -> Result<(), ApiError> {
+        let is_known = self
+            .conversations
+            .lock()
+            .unwrap()
+            .contains_key(&claim.session_id);
+        self.taken.lock().unwrap().push(claim.into());
+        if is_known { Ok(()) } else { Err(unknown()) }
     }
 
     async fn subscribe(&self, request: Subscribe, mailbox: Mailbox) -> Result<(), ApiError> {

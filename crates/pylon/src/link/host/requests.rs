@@ -164,6 +164,7 @@ fn repeat(command: &PylonToHost) -> Repeat {
         | PylonToHost::NewSession(_)
         | PylonToHost::ClearSession(_)
         | PylonToHost::DeleteSession(_)
+        | PylonToHost::ClaimCall(_)
         | PylonToHost::ToolResult(_)
         | PylonToHost::Shutdown(_)
         | PylonToHost::Hello(_)

@@ -240,6 +240,7 @@ impl Runs {
                 generation,
                 request_id,
                 answer,
+                ..
             } => {
                 assert_eq!(self.current, Some(*generation));
                 let call = (*generation, request_id.clone(), answer.is_some());
