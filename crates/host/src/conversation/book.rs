@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use estelle_proto::ipc::{HostEvent, HostToPylon, to_line};
 use estelle_proto::{ChainHash, ConversationId, Epoch, Generation, Seq, Timestamp};
-use estelle_state::conversation::{Change, Conversation, Durable, Entry, Record};
+use estelle_state::conversation::{Change, Conversation, Durable, Entry, Outline, Record};
 
 use super::birth::private_folder;
 use crate::log::{self, AppendError, Damage, Log, Sync};
@@ -472,16 +472,16 @@ impl Folding {
         if self.unreadable.is_some() {
             return;
         }
-        let entry: Entry = match serde_json::from_slice(record.payload) {
-            Ok(entry) => entry,
-            Err(error) => {
-                self.unreadable = Some((self.records, error));
-                return;
-            }
-        };
+        if let Err(error) = self.fold(record) {
+            self.unreadable = Some((self.records, error));
+        }
+    }
+
+    fn fold(&mut self, record: log::Proven<'_>) -> Result<(), serde_json::Error> {
+        let outline = Outline::parse(record.payload)?;
         let Some(conversation) = &mut self.conversation else {
-            self.conversation = Conversation::replay([entry]);
-            return;
+            self.conversation = Conversation::from_outline(&outline);
+            return Ok(());
         };
         let seq = conversation.seq();
         let last = self.places.last().map_or(0, |place| place.seq.0);
@@ -491,6 +491,6 @@ impl Folding {
                 offset: record.from,
             });
         }
-        conversation.apply(&entry);
+        conversation.apply_outline(&outline)
     }
 }

@@ -20,8 +20,16 @@ const AGAIN: &str = "can_use_tool";
 impl Conversation {
     /// Takes an entry of the log.
     pub fn apply(&mut self, entry: &Entry) {
-        let at = entry.at;
-        match &entry.record {
+        self.apply_record(entry.at, &entry.record);
+        entry
+            .events
+            .iter()
+            .for_each(|event| self.apply_event(event));
+    }
+
+    /// Takes what happened, without the events that it made.
+    pub(super) fn apply_record(&mut self, at: Timestamp, record: &Record) {
+        match record {
             Record::Began { .. } | Record::Copied(_) => {}
             Record::Repaired { journal, .. } => self.forgive(journal.unwrap_or_default()),
             Record::Shortened { epoch } => {
@@ -95,10 +103,6 @@ impl Conversation {
             Record::Forgotten => self.forget_session(),
         }
         self.check_interruption();
-        entry
-            .events
-            .iter()
-            .for_each(|event| self.apply_event(event));
     }
 
     /// The journal of the run may speak of what the log has lost, up to here.

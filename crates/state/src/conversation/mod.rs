@@ -12,6 +12,7 @@ mod due;
 mod endings;
 mod fold;
 mod messages;
+mod outline;
 mod reading;
 mod record;
 mod run;
@@ -32,6 +33,7 @@ pub use commands::{Accepted, RefuseClaim, RefuseMessage, Stopped};
 pub use due::{Due, Unconfirmed};
 pub use endings::EndedRun;
 pub use messages::{Place, Tracked};
+pub use outline::Outline;
 pub use reading::Suspicion;
 pub use record::{
     Change, Control, Durable, Entry, Message, MessageId, Origin, Record, Request, RunExit, Seen,

@@ -35,7 +35,8 @@ proptest! {
     #[test]
     fn a_conversation_told_by_its_log_is_the_one_that_wrote_it(world in worlds(), deeds in prop::collection::vec(deed(), 0..60)) {
         let world = live_through(world, &deeds);
-        prop_assert_eq!(world.replayed(), world.live);
+        prop_assert_eq!(world.replayed(), world.live.clone());
+        prop_assert_eq!(world.outlined(), world.live);
     }
 
     #[test]

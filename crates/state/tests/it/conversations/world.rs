@@ -10,7 +10,7 @@ use estelle_proto::{
     ToolUseId,
 };
 use estelle_state::conversation::{
-    Conversation, Durable, Entry, Message, MessageId, Request, Seen, Stretch, Suspicion,
+    Conversation, Durable, Entry, Message, MessageId, Outline, Request, Seen, Stretch, Suspicion,
 };
 use estelle_state::decisions::DecisionKey;
 
@@ -72,6 +72,22 @@ impl World {
         let (entry, suspicion) = self.live.read(now(), stretch, events, str::to_owned);
         self.write([entry]);
         suspicion
+    }
+
+    /// The same machine, told by the log without reading more of it than a host does that starts.
+    pub(super) fn outlined(&self) -> Conversation {
+        let mut lines = self
+            .log
+            .iter()
+            .map(|entry| serde_json::to_vec(entry).expect("JSON"));
+        let first = lines.next().expect("a line");
+        let first = Outline::parse(&first).expect("an entry");
+        let mut conversation = Conversation::from_outline(&first).expect("a beginning");
+        for line in lines {
+            let outline = Outline::parse(&line).expect("an entry");
+            conversation.apply_outline(&outline).expect("events");
+        }
+        conversation
     }
 
     /// The same machine, told by the log as it is on the disk.
