@@ -4,6 +4,7 @@
 //! Letting go of it leaves the runs alone; stopping them is something to be asked for.
 
 mod forking;
+mod rewinding;
 mod trying;
 
 use std::collections::HashMap;
@@ -392,6 +393,9 @@ impl Desk for Host {
     async fn submit(&self, command: PylonToHost) -> BoxFuture<'static, Result<Done, Refusal>> {
         if let PylonToHost::ForkSession(command) = command {
             return self.fork(command);
+        }
+        if let PylonToHost::RewindSession(command) = command {
+            return self.rewind(command);
         }
         match command.key() {
             Key::Conversation(id) => {

@@ -6,7 +6,7 @@
 //!   │ ◄──────────────────── conversation_create_result ─ │
 //!   │ ── conversation_select ──────────────────────────► │  registers the app as a viewer
 //!   │ ◄──────────────────── history_result, then what is pending
-//!   │ ── conversation_rename | delete | fork ──────────► │
+//!   │ ── conversation_rename | delete | fork | rewind ─► │
 //!   │ ◄──────────── conversation_rename_result | ... ─── │  then workspace_list_result to all clients
 //!   │ ◄──────────────── conversation_status (broadcast) ─│  whenever the state changes
 //! ```
@@ -20,7 +20,8 @@
 //! | there is no such workspace | `unknown_workspace` |
 //! | there is no such conversation in it | `unknown_conversation` |
 //! | `skillType` is not one of the known words | `invalid_message` |
-//! | a fork from an entry that is no user message | `conflict` |
+//! | a fork from, or a rewind to, an entry that is no user message | `conflict` |
+//! | a rewind while the agent works or messages wait | `conflict`, to be tried again after a stop |
 
 use crate::{
     ClaudeSessionId, ConversationId, DeviceId, Name, PermissionMode, Seq, Timestamp, WorkspaceId,
@@ -154,6 +155,34 @@ request! {
         optional {
             /// The name of the new one.
             name: Name,
+        }
+    }
+}
+
+request! {
+    /// Lets a conversation go on from before one of its user messages. What came after it stays in the history, marked.
+    pub struct ConversationRewind {
+        required {
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Which one.
+            conversation_id: ConversationId,
+            /// The `seq` of a user message.
+            before_seq: Seq,
+        }
+    }
+}
+
+reply! {
+    /// Whether a conversation was rewound.
+    pub struct ConversationRewindResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// In which workspace.
+            workspace_id: WorkspaceId,
+            /// Which one.
+            conversation_id: ConversationId,
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::claude::{
 };
 use crate::conversations::{
     ConversationCreate, ConversationCreateResult, ConversationDelete, ConversationDeleteResult,
-    ConversationFork, ConversationRename, ConversationRenameResult, ConversationSelect,
-    ConversationStatusUpdate,
+    ConversationFork, ConversationRename, ConversationRenameResult, ConversationRewind,
+    ConversationRewindResult, ConversationSelect, ConversationStatusUpdate,
 };
 use crate::decisions::{
     ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
@@ -57,6 +57,7 @@ messages! {
         WorkspaceSwitch = "workspace_switch",
         ConversationCreate = "conversation_create",
         ConversationFork = "conversation_fork",
+        ConversationRewind = "conversation_rewind",
         ConversationSelect = "conversation_select",
         ConversationDelete = "conversation_delete",
         ConversationRename = "conversation_rename",
@@ -91,6 +92,7 @@ policy! {
         WorkspaceSwitch => View, |_| Key::Machine;
         ConversationCreate => Prompt, |request| Key::Workspace(&request.workspace_id);
         ConversationFork => Prompt, |request| Key::Conversation(&request.conversation_id);
+        ConversationRewind => Prompt, |request| Key::Conversation(&request.conversation_id);
         ConversationSelect => View, |request| Key::Conversation(&request.conversation_id);
         ConversationDelete => Admin, |request| Key::Conversation(&request.conversation_id);
         ConversationRename => Prompt, |request| Key::Conversation(&request.conversation_id);
@@ -130,6 +132,7 @@ messages! {
         ConversationCreateResult = "conversation_create_result",
         ConversationDeleteResult = "conversation_delete_result",
         ConversationRenameResult = "conversation_rename_result",
+        ConversationRewindResult = "conversation_rewind_result",
         ConversationStatusUpdate = "conversation_status",
         HistoryResult = "history_result",
         HistorySearchResult = "history_search_result",

@@ -22,7 +22,7 @@
 //! | a line of the journal could not be read | `journalDamage` |
 
 use crate::runs::{
-    IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, SessionReset, TaskUpdate,
+    IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, Rewound, SessionReset, TaskUpdate,
 };
 use crate::waiting::{MessageCancelled, Waiting};
 use crate::writing::{OpenBlock, ThinkingComplete, ThinkingDelta};
@@ -359,6 +359,7 @@ union! {
         SessionReset(SessionReset) = "sessionReset",
         Waiting(Waiting) = "waiting",
         MessageCancelled(MessageCancelled) = "messageCancelled",
+        Rewound(Rewound) = "rewound",
     }
 }
 

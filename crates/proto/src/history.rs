@@ -7,6 +7,8 @@
 //!   │ ◄──────────────────────────────────── history_result ─ │  a page, oldest first
 //! ```
 //!
+//! What was rewound stays in the history: `rewound` tells which entries of a page that are.
+//!
 //! A page has at most 200 entries and 256 KiB; it ends early rather than pass either. `hasMore` says whether older
 //! entries exist (with `afterSeq`: newer ones).
 //!
@@ -77,6 +79,20 @@ reply! {
             work_start_time: Timestamp,
             /// The state now.
             current_status: ConversationStatus,
+            /// Which entries of the page were taken back, in order; absent if none were.
+            rewound: Vec<RewoundStretch>,
+        }
+    }
+}
+
+data! {
+    /// A stretch of the history that was taken back: the agent does not know it any more.
+    pub struct RewoundStretch {
+        required {
+            /// The first `seq` of it, a user message.
+            from_seq: Seq,
+            /// The first `seq` behind it: the event that took it back.
+            to_seq: Seq,
         }
     }
 }

@@ -101,6 +101,10 @@ data! {
             /// When it was said.
             timestamp: Timestamp,
         }
+        optional {
+            /// Whether it was taken back by a rewind.
+            rewound: bool,
+        }
     }
 }
 

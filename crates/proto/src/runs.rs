@@ -4,6 +4,7 @@
 //! (running) ── idleWarning ─► process_paused ── the next message ─► process_resumed ─► (running)
 //!     ├── taskUpdate      a background task of the agent started, went on or ended
 //!     ├── sessionReset    a new session begins; history shows a divider
+//!     ├── rewound         the session is that of before a message; what came after is marked
 //!     └── journalDamage   something it printed could not be read
 //! ```
 //!
@@ -15,7 +16,7 @@
 //! |---|---|
 //! | the session to resume is gone | `process_resumed` with `resumedWithHistory: false` |
 
-use crate::{Generation, ToolUseId};
+use crate::{DeviceId, Generation, Seq, ToolUseId};
 
 data! {
     /// A background task of the agent started, went on or ended.
@@ -92,6 +93,21 @@ data! {
             /// `new_session` when a person asked for it, `clear` when the agent's own command did, `resume_failed` when its
             /// session was gone.
             reason: String,
+        }
+    }
+}
+
+data! {
+    /// The conversation goes on from before one of its messages. What stands from there up to this event is kept, and
+    /// the agent does not know it any more.
+    pub struct Rewound {
+        required {
+            /// The `seq` of the message, the first that is taken back.
+            before_seq: Seq,
+        }
+        optional {
+            /// Which device asked for it.
+            device_id: DeviceId,
         }
     }
 }

@@ -257,6 +257,64 @@ retry?: Retry,
 requestId?: RequestId, };
 
 /**
+ * Lets a conversation go on from before one of its user messages. What came after it stays in the history, marked.
+ */
+export type ConversationRewind = { 
+/**
+ * In which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Which one.
+ */
+conversationId: ConversationId, 
+/**
+ * The `seq` of a user message.
+ */
+beforeSeq: Seq, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Whether a conversation was rewound.
+ */
+export type ConversationRewindResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * In which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Which one.
+ */
+conversationId: ConversationId, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
  * Views a conversation; answered by `history_result`.
  */
 export type ConversationSelect = { 

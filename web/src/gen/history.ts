@@ -142,6 +142,10 @@ workStartTime?: Timestamp,
  */
 currentStatus?: ConversationStatus, 
 /**
+ * Which entries of the page were taken back, in order; absent if none were.
+ */
+rewound?: Array<RewoundStretch>, 
+/**
  * Why not, for a person to read; only on failure.
  */
 error?: string, 
@@ -389,6 +393,19 @@ seq?: Seq,
  * Which device answered; absent when a rule did.
  */
 deviceId?: DeviceId, };
+
+/**
+ * A stretch of the history that was taken back: the agent does not know it any more.
+ */
+export type RewoundStretch = { 
+/**
+ * The first `seq` of it, a user message.
+ */
+fromSeq: Seq, 
+/**
+ * The first `seq` behind it: the event that took it back.
+ */
+toSeq: Seq, };
 
 /**
  * Who speaks.

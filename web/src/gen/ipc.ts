@@ -505,7 +505,7 @@ requestId?: RequestId, };
 /**
  * What a Pylon says to the host.
  */
-export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "fork_session" } & ForkSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "claim_call" } & ClaimCall | { "type": "tool_result" } & ToolResult | { "type": "shutdown" } & Shutdown;
+export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "fork_session" } & ForkSession | { "type": "rewind_session" } & RewindSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "claim_call" } & ClaimCall | { "type": "tool_result" } & ToolResult | { "type": "shutdown" } & Shutdown;
 
 /**
  * A person must answer questions.
@@ -631,6 +631,28 @@ export type ResumeSession = {
  * Which conversation.
  */
 sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Lets a conversation go on from before one of its user messages. What came after it is kept, and marked by an event.
+ * Refused while the agent works or messages wait.
+ */
+export type RewindSession = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * The `seq` of a user message of it. Asking again before anything else was said changes nothing.
+ */
+beforeSeq: Seq, 
+/**
+ * Which device asks.
+ */
+deviceId?: DeviceId, 
 /**
  * Chosen by the sender; the result echoes it.
  */

@@ -92,7 +92,11 @@ snippet: string,
 /**
  * When it was said.
  */
-timestamp: Timestamp, };
+timestamp: Timestamp, 
+/**
+ * Whether it was taken back by a rewind.
+ */
+rewound?: boolean, };
 
 /**
  * Asks for the whole input and output of a call.

@@ -1,6 +1,6 @@
 // Made by `cargo xtask gen` from crates/proto. Do not edit.
 
-import type { Generation, ToolUseId } from "./ids";
+import type { DeviceId, Generation, Seq, ToolUseId } from "./ids";
 
 /**
  * The process will be stopped soon, because nothing happens.
@@ -58,6 +58,20 @@ export type ProcessResumed = {
  * Whether it knows what was said before.
  */
 resumedWithHistory: boolean, };
+
+/**
+ * The conversation goes on from before one of its messages. What stands from there up to this event is kept, and
+ * the agent does not know it any more.
+ */
+export type Rewound = { 
+/**
+ * The `seq` of the message, the first that is taken back.
+ */
+beforeSeq: Seq, 
+/**
+ * Which device asked for it.
+ */
+deviceId?: DeviceId, };
 
 /**
  * What follows belongs to a new session: the agent knows nothing of what stands above.

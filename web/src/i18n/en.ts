@@ -115,6 +115,7 @@ export const en = {
     resumed: "Resumed, with everything that was said before",
     resumedFresh: "Started again without the earlier conversation",
     divider: "New session: earlier messages are not known to it",
+    rewound: "Rewound: the agent does not know what is faded above",
     dividerLost: "The earlier session was gone; a new one began",
     paused: "Paused",
     taskEnded: (status: string) => `Background task ${status}`,

@@ -116,6 +116,7 @@ export const ja: Catalogue = {
     resumed: "これまでの内容を引き継いで再開",
     resumedFresh: "以前の会話なしで再開",
     divider: "新しいセッション：以前のメッセージは引き継がれません",
+    rewound: "巻き戻しました：薄く表示された部分をエージェントは知りません",
     dividerLost: "以前のセッションが失われたため、新しく始めました",
     paused: "一時停止",
     taskEnded: (status) => `バックグラウンドタスク ${status}`,

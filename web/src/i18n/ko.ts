@@ -116,6 +116,7 @@ export const ko: Catalogue = {
     resumed: "이전 내용을 이어서 재개함",
     resumedFresh: "이전 대화 없이 다시 시작함",
     divider: "새 세션: 이전 메시지를 알지 못합니다",
+    rewound: "되돌렸습니다: 흐리게 표시된 부분을 에이전트는 알지 못합니다",
     dividerLost: "이전 세션이 사라져 새로 시작했습니다",
     paused: "일시 중지됨",
     taskEnded: (status) => `백그라운드 작업 ${status}`,

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import type { ClaudeEventMessage, HistoryResult } from "@/gen";
+import type { ClaudeEventMessage, HistoryResult, RewoundStretch } from "@/gen";
 import type { Entries, Entry } from "./entries";
 import { EMPTY_WORLD, onFrame, type Turned, view, type World } from "./world";
 
@@ -16,7 +16,15 @@ type Input =
 interface Fixture {
   about: string;
   input: Input[];
-  view: { entries: unknown[]; open: string[]; status: string; decisions: string[]; asks: string[]; waiting?: string[] };
+  view: {
+    entries: unknown[];
+    open: string[];
+    status: string;
+    decisions: string[];
+    asks: string[];
+    waiting?: string[];
+    rewound?: RewoundStretch[];
+  };
 }
 
 const folder = fileURLToPath(new URL("../../../fixtures/fold/", import.meta.url));
@@ -72,7 +80,8 @@ describe("fold fixtures", () => {
         decisions: world.decisions.map((one) => one.toolUseId),
         asks,
         waiting: transcript?.waiting,
-      }).toEqual({ waiting: [], ...fixture.view });
+        rewound: transcript?.rewound,
+      }).toEqual({ waiting: [], rewound: [], ...fixture.view });
     });
   }
 });

@@ -14,7 +14,7 @@ import {
   prepend,
   type ToolAnswer,
 } from "./entries";
-import type { Transcript } from "./transcript";
+import { type Transcript, withStretches } from "./transcript";
 
 /** The answer to selecting a conversation: the newest page, and how the conversation stands. */
 export function openWith(transcript: Transcript, page: HistoryResult, now: number): Transcript {
@@ -37,9 +37,11 @@ export function openWith(transcript: Transcript, page: HistoryResult, now: numbe
   if (continues(transcript, page)) {
     const fresh = rows.filter((row) => row.seq !== undefined && row.seq > transcript.head);
     const entries = fresh.reduce((list, row) => addRow(list, row), transcript.entries);
-    return { ...transcript, ...standing, entries, head: Math.max(newest, transcript.head) };
+    const rewound = withStretches(transcript.rewound, page.rewound ?? []);
+    return { ...transcript, ...standing, entries, rewound, head: Math.max(newest, transcript.head) };
   }
-  return { ...transcript, ...standing, entries: fromRows(rows), head: newest, hasMore: page.hasMore };
+  const rewound = page.rewound ?? [];
+  return { ...transcript, ...standing, entries: fromRows(rows), rewound, head: newest, hasMore: page.hasMore };
 }
 
 /** An older page, asked for by scrolling up. */
@@ -47,7 +49,8 @@ export function extendBack(transcript: Transcript, page: HistoryResult): Transcr
   if (!page.success) return transcript;
   if (page.epoch !== undefined && transcript.epoch !== undefined && page.epoch !== transcript.epoch) return transcript;
   const entries = prepend(fromRows(page.messages), transcript.entries);
-  return { ...transcript, entries, hasMore: page.hasMore, total: page.totalCount };
+  const rewound = withStretches(transcript.rewound, page.rewound ?? []);
+  return { ...transcript, entries, rewound, hasMore: page.hasMore, total: page.totalCount };
 }
 
 /** The number before which older rows are to be read. */
@@ -147,6 +150,7 @@ function remarkOf(subtype: string, content: string): { subtype: string; text: st
     case "divider":
       return { subtype: content.includes("could not be resumed") ? "divider_lost" : "divider", text: "" };
     case "cancelled":
+    case "rewound":
       return { subtype, text: "" };
     case "resume":
       return { subtype: "resumed_fresh", text: "" };

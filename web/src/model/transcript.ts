@@ -9,6 +9,7 @@ import type {
   ClaudeEvent,
   ClaudeEventMessage,
   ConversationStatus,
+  RewoundStretch,
   StateUpdate,
   TextDelta,
   ToolComplete,
@@ -52,6 +53,8 @@ export interface Transcript {
   total: number;
   /** Messages that wait until the agent is free, by their id. */
   waiting: readonly string[];
+  /** What was taken back by rewinds: the agent does not know it any more. */
+  rewound: readonly RewoundStretch[];
   /** We came in the middle, and the machine will say what is being written; pieces before that are in it. */
   expectsSnapshot: boolean;
   /** A block of text whose beginning was missed; its complete text repairs it, reading again does not. */
@@ -68,8 +71,26 @@ export const EMPTY: Transcript = {
   hasMore: false,
   total: 0,
   waiting: [],
+  rewound: [],
   expectsSnapshot: false,
 };
+
+/** Stretches that were taken back, with some more; a longer one swallows those inside it. */
+export function withStretches(
+  known: readonly RewoundStretch[],
+  more: readonly RewoundStretch[],
+): readonly RewoundStretch[] {
+  return more.reduce((list, one) => {
+    const isInside = (other: RewoundStretch) => other.fromSeq >= one.fromSeq && other.toSeq <= one.toSeq;
+    return [...list.filter((other) => !isInside(other)), one];
+  }, known);
+}
+
+/** Whether an entry was taken back. */
+export function isRewound(transcript: Transcript, entry: Entry): boolean {
+  const { seq } = entry;
+  return seq !== undefined && transcript.rewound.some((one) => seq >= one.fromSeq && seq < one.toSeq);
+}
 
 export type Folded = { transcript: Transcript; outcome: "folded" | "known" | "gap" };
 
@@ -201,6 +222,11 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
     case "messageCancelled": {
       const waiting = transcript.waiting.filter((id) => id !== event.clientMessageId);
       return { ...add(undefined, { ...stamp, kind: "remark", subtype: "cancelled", text: "" }), waiting };
+    }
+    case "rewound": {
+      const stretch = { fromSeq: event.beforeSeq, toSeq: stamp.seq ?? transcript.head + 1 };
+      const marked = { ...transcript, rewound: withStretches(transcript.rewound, [stretch]) };
+      return { ...added(marked, undefined, { ...stamp, kind: "remark", subtype: "rewound", text: "" }), open: [] };
     }
     case "idleWarning":
       return { ...transcript, idleStopAt: stamp.at + event.secondsLeft * 1_000 };

@@ -5,7 +5,8 @@ use estelle_proto::claude::{
     ClaudeSetModelResult, ClaudeSetPermissionMode, ClaudeSetPermissionModeResult,
 };
 use estelle_proto::conversations::{
-    ConversationCreate, ConversationCreateResult, ConversationSelect,
+    ConversationCreate, ConversationCreateResult, ConversationFork, ConversationRewind,
+    ConversationRewindResult, ConversationSelect,
 };
 use estelle_proto::decisions::{
     ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
@@ -58,6 +59,8 @@ asks! {
     WorkspaceList => WorkspaceListResult,
     WorkspaceCreate => WorkspaceCreateResult,
     ConversationCreate => ConversationCreateResult,
+    ConversationFork => ConversationCreateResult,
+    ConversationRewind => ConversationRewindResult,
     ConversationSelect => HistoryResult,
     HistoryRequest => HistoryResult,
     HistorySearch => HistorySearchResult,

@@ -4,10 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use estelle_proto::history::{HistoryRequest, HistoryResult};
 use estelle_proto::lookup::{HistorySearch, SearchHit};
 use estelle_proto::usage::{UsageGroup, UsageRequest, UsageRow};
-use estelle_proto::{ConversationId, DeviceId, HistoryMessage, IsoTime, QueryText, Seq, limits};
+use estelle_proto::{ConversationId, DeviceId, IsoTime, QueryText, Seq, limits};
 
 use super::failure::EXIT_CODES;
 use super::fleet::Fleet;
@@ -15,6 +14,7 @@ use super::link::Link;
 use super::session::Session;
 use super::way::ClientArgs;
 use super::{past, print_json};
+use crate::chat::piece::{Piece, Tone};
 use crate::chat::printer::Printer;
 use crate::host::attach::view::View;
 use crate::table::Table;
@@ -85,49 +85,26 @@ pub(crate) struct UsageArgs {
 pub(super) async fn history(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let mut session = Session::find(&args.client, &args.conversation).await?;
     let wanted = if args.all { usize::MAX } else { args.limit };
-    let entries = read(&mut session, wanted, args.before.map(Seq)).await?;
+    let past = past::read(&mut session, wanted, args.before.map(Seq)).await?;
     if args.client.json {
-        for entry in &entries {
-            print_json(entry)?;
+        for entry in &past.entries {
+            print_json(&past.marked(entry)?)?;
         }
         return Ok(ExitCode::SUCCESS);
     }
     let mut printer = Printer::stdout();
     let mut view = View::default();
-    for entry in &entries {
+    let mut was_rewound = false;
+    for entry in &past.entries {
+        let is_rewound = past::seq(entry).is_some_and(|seq| past.is_rewound(seq));
+        if is_rewound && !was_rewound {
+            let mark = "──── taken back from here ────";
+            printer.show(&[Piece::line(Tone::Dim, mark)])?;
+        }
+        was_rewound = is_rewound;
         printer.show(&past::show(&mut view, entry))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Entries from the end backwards, given oldest first.
-async fn read(
-    session: &mut Session,
-    wanted: usize,
-    mut before: Option<Seq>,
-) -> anyhow::Result<Vec<HistoryMessage>> {
-    let mut pages: Vec<Vec<HistoryMessage>> = Vec::new();
-    let mut missing = wanted;
-    while missing > 0 {
-        let (workspace, conversation) = (&session.spot.workspace, &session.spot.conversation);
-        let limit = u32::try_from(missing).unwrap_or(u32::MAX);
-        let request = HistoryRequest {
-            limit: Some(limit.min(limits::MAX_HISTORY_PAGE)),
-            before_seq: before,
-            ..HistoryRequest::new(workspace.clone(), conversation.clone())
-        };
-        let HistoryResult {
-            messages, has_more, ..
-        } = session.ask(request).await?;
-        missing = missing.saturating_sub(messages.len());
-        before = messages.iter().find_map(past::seq);
-        let is_over = !has_more || messages.is_empty() || before.is_none();
-        pages.push(messages);
-        if is_over {
-            break;
-        }
-    }
-    Ok(pages.into_iter().rev().flatten().collect())
 }
 
 pub(super) async fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
@@ -170,10 +147,15 @@ fn found(hits: &[SearchHit], fleet: &Fleet) -> String {
     for hit in hits {
         let when = IsoTime::from(hit.timestamp);
         let minute = when.as_str().get(..16).unwrap_or_default();
+        let mark = if hit.rewound == Some(true) {
+            "(rewound) "
+        } else {
+            ""
+        };
         table.row([
             minute.replace('T', " "),
             title(fleet, &hit.conversation_id),
-            hit.snippet.clone(),
+            format!("{mark}{}", hit.snippet),
         ]);
     }
     table.fit(Printer::columns()).to_string()

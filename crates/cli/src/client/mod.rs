@@ -9,6 +9,7 @@
 //! machine; the exit codes are in [`failure`].
 
 mod ask;
+mod back;
 mod decide;
 mod failure;
 mod fleet;
@@ -34,9 +35,9 @@ use anyhow::Context as _;
 use clap::Subcommand;
 use estelle_proto::Timestamp;
 
-pub(crate) use failure::{EXIT_CODES, exit_code};
+pub(crate) use failure::{EXIT_CODES, Failure, exit_code};
 pub(crate) use talk::run as talk;
-pub(crate) use way::{ClientArgs, check_secrecy};
+pub(crate) use way::{ClientArgs, Presence, check_secrecy};
 
 /// The commands of a person who uses conversations.
 #[derive(Debug, Subcommand)]
@@ -49,7 +50,9 @@ pub(crate) enum ClientCommand {
     Deny(decide::DenyArgs),
     Answer(decide::AnswerArgs),
     Stop(decide::StopArgs),
+    Fork(back::ForkArgs),
     History(lookup::HistoryArgs),
+    Rewind(back::RewindArgs),
     Search(lookup::SearchArgs),
     Usage(lookup::UsageArgs),
 }
@@ -66,6 +69,8 @@ pub(crate) fn run(command: ClientCommand) -> anyhow::Result<ExitCode> {
             ClientCommand::Deny(args) => decide::deny(&args).await,
             ClientCommand::Answer(args) => decide::answer(&args).await,
             ClientCommand::Stop(args) => decide::stop(&args).await,
+            ClientCommand::Fork(args) => back::fork(&args).await,
+            ClientCommand::Rewind(args) => back::rewind(&args).await,
             ClientCommand::History(args) => lookup::history(&args).await,
             ClientCommand::Search(args) => lookup::search(&args).await,
             ClientCommand::Usage(args) => lookup::usage(&args).await,

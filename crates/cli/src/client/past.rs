@@ -1,14 +1,74 @@
-//! Entries of history as what they were when they happened, so that one view shows both.
+//! Entries of history: read page by page, and shown as what they were when they happened, so that one view shows both.
 
 use estelle_proto::claude::ClaudeEventMessage;
 use estelle_proto::events::{
     ClaudeAborted, ErrorEvent, TextComplete, ToolComplete, ToolInfo, TurnResult, UserMessage,
 };
-use estelle_proto::{ClaudeEvent, HistoryMessage, Role, Seq, Usage};
+use estelle_proto::history::{HistoryRequest, RewoundStretch};
+use estelle_proto::{ClaudeEvent, HistoryMessage, Role, Seq, Usage, limits};
 
 use super::fleet::Spot;
+use super::session::Session;
 use crate::chat::piece::{Piece, Tone};
 use crate::host::attach::view::View;
+
+/// A part of a history.
+pub(super) struct Past {
+    /// The entries, oldest first.
+    pub(super) entries: Vec<HistoryMessage>,
+    rewound: Vec<RewoundStretch>,
+}
+
+impl Past {
+    /// Whether an entry was taken back.
+    pub(super) fn is_rewound(&self, seq: Seq) -> bool {
+        let holds = |one: &RewoundStretch| (one.from_seq..one.to_seq).contains(&seq);
+        self.rewound.iter().any(holds)
+    }
+
+    /// An entry for a program, which says itself whether it was taken back.
+    pub(super) fn marked(&self, entry: &HistoryMessage) -> anyhow::Result<serde_json::Value> {
+        let mut value = serde_json::to_value(entry)?;
+        if seq(entry).is_some_and(|seq| self.is_rewound(seq))
+            && let Some(object) = value.as_object_mut()
+        {
+            object.insert("rewound".to_owned(), true.into());
+        }
+        Ok(value)
+    }
+}
+
+/// Entries from the end backwards, given oldest first.
+pub(super) async fn read(
+    session: &mut Session,
+    wanted: usize,
+    mut before: Option<Seq>,
+) -> anyhow::Result<Past> {
+    let mut pages: Vec<Vec<HistoryMessage>> = Vec::new();
+    let mut rewound = Vec::new();
+    let mut missing = wanted;
+    while missing > 0 {
+        let (workspace, conversation) = (&session.spot.workspace, &session.spot.conversation);
+        let limit = u32::try_from(missing).unwrap_or(u32::MAX);
+        let request = HistoryRequest {
+            limit: Some(limit.min(limits::MAX_HISTORY_PAGE)),
+            before_seq: before,
+            ..HistoryRequest::new(workspace.clone(), conversation.clone())
+        };
+        let page = session.ask(request).await?;
+        let messages = page.messages;
+        rewound.extend(page.rewound.into_iter().flatten());
+        missing = missing.saturating_sub(messages.len());
+        before = messages.iter().find_map(seq);
+        let is_over = !page.has_more || messages.is_empty() || before.is_none();
+        pages.push(messages);
+        if is_over {
+            break;
+        }
+    }
+    let entries = pages.into_iter().rev().flatten().collect();
+    Ok(Past { entries, rewound })
+}
 
 /// The number of an entry.
 pub(super) fn seq(entry: &HistoryMessage) -> Option<Seq> {

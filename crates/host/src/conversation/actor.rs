@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use estelle_proto::ipc::{ClaimCall, HostToPylon, PylonToHost, SessionStatus};
 use estelle_proto::{ApiError, Epoch, ErrorCode, Retry, Seq, Timestamp};
-use estelle_state::conversation::{Conversation, Due, Entry, Unconfirmed};
+use estelle_state::conversation::{Conversation, Due, Entry, Rewind, Unconfirmed};
 use estelle_state::idle::IdleWatch;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
@@ -18,6 +18,7 @@ use super::context::Context;
 use super::live::Live;
 use super::mending::Trouble;
 use super::requests::AfterEnd;
+use super::rewinding::Rewinding;
 use super::running::{Phase, Wake};
 use super::stopping::Stopping;
 use super::writer::LineKey;
@@ -66,6 +67,10 @@ pub(crate) enum Command {
     Tick,
     /// The host goes down and takes the runs along; the reply comes when this one is gone.
     ShutDown(oneshot::Sender<Ended>),
+    /// Whether the conversation can go on from before a message.
+    MayRewind(Seq, oneshot::Sender<Result<Rewind, ApiError>>),
+    /// Let it go on from there.
+    Rewind(Rewinding, Reply),
     /// Fail as only a mistake in this program can.
     #[cfg(test)]
     Fail,
@@ -290,7 +295,9 @@ impl Actor {
     pub(super) async fn obey(&mut self, command: Command) -> Result<Flow, Broken> {
         match command {
             // It belongs to the next process, which is not started before nothing is left of this one.
-            command @ Command::Submit(..) if matches!(self.phase, Phase::Sweeping(_)) => {
+            command @ (Command::Submit(..) | Command::Rewind(..))
+                if matches!(self.phase, Phase::Sweeping(_)) =>
+            {
                 self.put_off.push(command);
             }
             Command::Submit(command, reply) => return self.submit(*command, reply).await,
@@ -320,6 +327,10 @@ impl Actor {
             }
             Command::Tick => self.tick().await?,
             Command::ShutDown(reply) => self.shut_down(reply).await?,
+            Command::MayRewind(before, reply) => {
+                let _ = reply.send(self.may_rewind(before));
+            }
+            Command::Rewind(wanted, reply) => self.rewind(wanted, reply).await?,
             #[cfg(test)]
             Command::Fail => fail(),
         }

@@ -7,6 +7,7 @@
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use estelle_claude::saved::{self, ForkOptions, SavedSessions, SessionId};
 use estelle_proto::{ApiError, ClaudeSessionId, ConversationId, ErrorCode, Retry, Seq, Timestamp};
@@ -21,19 +22,26 @@ use super::book::{Book, View};
 use crate::failpoint;
 use crate::log::{AppendError, Sync};
 
+/// A place in a conversation to go on from.
+#[derive(Debug)]
+pub(crate) struct Point {
+    /// The conversation.
+    pub(crate) source: View,
+    /// One of its user messages, the first that is left out.
+    pub(crate) before: Seq,
+    /// Where the agent saves its sessions.
+    pub(crate) sessions: Option<SavedSessions>,
+}
+
 /// A copy that is to be made.
 #[derive(Debug)]
 pub(crate) struct Fork {
     /// The old conversation.
-    pub(crate) source: View,
-    /// One of its user messages, the first that is left out.
-    pub(crate) before: Seq,
+    pub(crate) point: Arc<Point>,
     /// The new conversation.
     pub(crate) id: ConversationId,
     /// What was asked for; the message may turn out to have been written elsewhere.
     pub(crate) asked: Origin,
-    /// Where the agent saves its sessions.
-    pub(crate) sessions: Option<SavedSessions>,
     /// Where the copy is written.
     pub(crate) draft: PathBuf,
     /// Where it belongs.
@@ -90,23 +98,7 @@ pub(crate) struct Cut {
     occupation: Occupation,
 }
 
-impl Fork {
-    /// Writes the copy, with the session that was copied for it. Blocks on the disk.
-    pub(crate) fn write(
-        &self,
-        cut: Cut,
-        session: Option<ClaudeSessionId>,
-    ) -> Result<Book, ForkError> {
-        let written = self.write_all(cut.settings, session);
-        if written.is_err() {
-            // What is left of it is swept away when the host opens again.
-            let _ = std::fs::remove_dir_all(&self.draft);
-        }
-        written?;
-        let opened = Book::open(&self.folder, now()).map_err(io::Error::other)?;
-        Ok(opened.book)
-    }
-
+impl Point {
     /// Looks for the message. Blocks on the disk.
     pub(crate) fn find(&self) -> Result<Found, ForkError> {
         let mut conversation: Option<Conversation> = None;
@@ -141,6 +133,24 @@ impl Fork {
             Err(saved::ForkError::NoMessages(_)) => Ok(None),
             Err(error) => Err(ForkError::Session(error)),
         }
+    }
+}
+
+impl Fork {
+    /// Writes the copy, with the session that was copied for it. Blocks on the disk.
+    pub(crate) fn write(
+        &self,
+        cut: Cut,
+        session: Option<ClaudeSessionId>,
+    ) -> Result<Book, ForkError> {
+        let written = self.write_all(cut.settings, session);
+        if written.is_err() {
+            // What is left of it is swept away when the host opens again.
+            let _ = std::fs::remove_dir_all(&self.draft);
+        }
+        written?;
+        let opened = Book::open(&self.folder, now()).map_err(io::Error::other)?;
+        Ok(opened.book)
     }
 
     fn write_all(
@@ -177,13 +187,14 @@ impl Fork {
         copy_entry(book, self.asked.clone(), now(), Vec::new())?;
         let mut seq = Seq(1);
         let mut failure = None;
-        self.source.entries(|entry| {
+        let point = &self.point;
+        point.source.entries(|entry| {
             let first = seq;
             seq.0 += entry.events.len() as u64;
-            if failure.is_none() && seq <= self.before && !entry.events.is_empty() {
+            if failure.is_none() && seq <= point.before && !entry.events.is_empty() {
                 let origin = Origin {
-                    conversation_id: self.source.id().clone(),
-                    epoch: self.source.epoch(),
+                    conversation_id: point.source.id().clone(),
+                    epoch: point.source.epoch(),
                     seq: first,
                 };
                 failure = copy_entry(book, origin, entry.at, entry.events).err();

@@ -288,11 +288,14 @@ impl Actor {
     /// Answers what only looks, and refuses what would change something.
     fn answer_aside(&mut self, command: Command, trouble: Trouble) {
         match command {
-            Command::Submit(_, reply) => {
+            Command::Submit(_, reply) | Command::Rewind(_, reply) => {
                 let _ = reply.send(Err(trouble.refusal().into()));
             }
             Command::Claim { granted, .. } => {
                 let _ = granted.send(Err(trouble.refusal()));
+            }
+            Command::MayRewind(_, reply) => {
+                let _ = reply.send(Err(trouble.refusal()));
             }
             Command::Status(reply) => {
                 let _ = reply.send(self.status());

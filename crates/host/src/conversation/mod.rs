@@ -4,10 +4,10 @@
 //! queue, in order; lines of the journal come in as they are written; what is due is derived from the machine after
 //! each of them. `docs/design/host.md` has the picture, `docs/design/durable-runs.md` the crash windows.
 //!
-//! - `actor`: the loop. `birth`: the first message. `forking`: a copy of another one. `requests`: what clients ask.
-//!   `by_file`: messages that no pipe holds. `running`: starting, attaching, ending. `recovering`: what was left. `reading`:
-//!   the journal. `judging`: the policy and trust. `report`: status. `subscribing`: replays and listeners. `mending`:
-//!   failures. `shut`: logs that cannot be opened.
+//! - `actor`: the loop. `birth`: the first message. `forking`: a copy of another one. `rewinding`: back to before a
+//!   message. `requests`: what clients ask. `by_file`: messages that no pipe holds. `running`: starting, attaching,
+//!   ending. `recovering`: what was left. `reading`: the journal. `judging`: the policy and trust. `report`: status.
+//!   `subscribing`: replays and listeners. `mending`: failures. `shut`: logs that cannot be opened.
 
 mod actor;
 mod birth;
@@ -24,6 +24,7 @@ mod recovering;
 mod report;
 mod requests;
 mod retaining;
+mod rewinding;
 mod running;
 mod shut;
 mod stopping;
@@ -36,10 +37,11 @@ pub use context::HostSettings;
 
 pub(crate) use actor::{Actor, Command, Ended, disk_trouble, now};
 pub(crate) use birth::{await_first_message, private_folder, unknown};
-pub(crate) use book::{DAMAGED, LOG, View};
+pub(crate) use book::{DAMAGED, LOG, View, event_line};
 pub(crate) use context::Context;
-pub(crate) use forking::{Cut, Fork, ForkError, Found};
+pub(crate) use forking::{Cut, Fork, ForkError, Found, Point};
 pub(crate) use judging::Case;
 pub(crate) use mending::Trouble;
+pub(crate) use rewinding::Rewinding;
 pub(crate) use shut::await_opening;
 pub(crate) use subscribing::subscribe;

@@ -15,7 +15,7 @@ impl Actor {
         self.retire_runs();
         let Some(run) = self.book.conversation().run() else {
             // Its end may have been written down when the disk failed: whoever waited for it still does.
-            return self.after_the_end();
+            return self.after_the_end().await;
         };
         let folder = RunFolder::open(self.runs().join(run.generation.0.to_string()));
         // A run that lives has its session, whoever else would like it.

@@ -21,6 +21,7 @@ use tokio::sync::oneshot;
 use super::actor::{Actor, Broken, Ended, Flow, Published, Reply, disk_trouble, now};
 use super::book::{Beginning, Book};
 use super::judging::TrustAnswer;
+use super::rewinding::Rewinding;
 use super::running::Phase;
 use crate::failpoint;
 use crate::ipc::{Done, Refusal};
@@ -43,6 +44,8 @@ pub(super) enum AfterEnd {
     Clear(Reply),
     /// Remove everything.
     Delete(Reply),
+    /// Go on from before a message.
+    Rewind(Rewinding, Reply),
 }
 
 impl Actor {
@@ -97,6 +100,7 @@ impl Actor {
             | PylonToHost::ClaimCall(_)
             | PylonToHost::GetStatus(_)
             | PylonToHost::ForkSession(_)
+            | PylonToHost::RewindSession(_)
             | PylonToHost::PylonReconnected(_)
             | PylonToHost::Subscribe(_)
             | PylonToHost::Unsubscribe(_)
@@ -136,7 +140,10 @@ impl Actor {
             Ok(None) => {}
             Err(refused) => return Ok(Err(other_text(refused))),
         }
-        let change = change(&payload, self.book.conversation().session().is_some());
+        // After a rewind to the beginning there is none, and a client may not know that yet.
+        let conversation = self.book.conversation();
+        let has_session = conversation.session().is_some() || conversation.was_rewound();
+        let change = change(&payload, has_session);
         if self.book.conversation().run().is_none() {
             let mut wish = self.wish(self.book.conversation().last_generation());
             wish.working_dir = payload.working_dir.as_str().into();
@@ -257,13 +264,13 @@ impl Actor {
     async fn when_ended(&mut self, then: AfterEnd) -> Result<(), Broken> {
         self.after_end.push(then);
         if self.book.conversation().run().is_none() {
-            return self.after_the_end();
+            return self.after_the_end().await;
         }
         self.stop_run(StopReason::NewSession).await
     }
 
     /// The run is gone: whoever waited for that goes on.
-    pub(super) fn after_the_end(&mut self) -> Result<(), Broken> {
+    pub(super) async fn after_the_end(&mut self) -> Result<(), Broken> {
         for then in std::mem::take(&mut self.after_end) {
             match then {
                 AfterEnd::Tell(reply) => {
@@ -280,6 +287,7 @@ impl Actor {
                     self.delete()?;
                     let _ = reply.send(Ok(Done::default()));
                 }
+                AfterEnd::Rewind(wanted, reply) => self.rewind_now(wanted, reply).await?,
             }
         }
         let is_over = self.book.conversation().due().is_none();

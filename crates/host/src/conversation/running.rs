@@ -442,7 +442,7 @@ impl Actor {
         }
         self.book.give_back();
         self.retire_runs();
-        self.after_the_end()
+        self.after_the_end().await
     }
 
     /// Which of the messages that the run was given stand in what the CLI itself has saved.

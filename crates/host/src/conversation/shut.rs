@@ -114,7 +114,11 @@ pub(crate) async fn await_opening(
 /// Whether a command cannot be carried out without the log.
 fn needs_the_log(command: &Command) -> bool {
     match command {
-        Command::Submit(..) | Command::View(_) | Command::Claim { .. } => true,
+        Command::Submit(..)
+        | Command::View(_)
+        | Command::Claim { .. }
+        | Command::MayRewind(..)
+        | Command::Rewind(..) => true,
         Command::Status(_)
         | Command::Decisions(_)
         | Command::Join { .. }
@@ -228,8 +232,11 @@ impl Shut {
                 let _ = reply.send(deleted.map(|()| Done::default()).map_err(Into::into));
                 return flow;
             }
-            Command::Submit(_, reply) => {
+            Command::Submit(_, reply) | Command::Rewind(_, reply) => {
                 let _ = reply.send(Err(self.refusal().into()));
+            }
+            Command::MayRewind(_, reply) => {
+                let _ = reply.send(Err(self.refusal()));
             }
             Command::View(reply) => {
                 let _ = reply.send(Err(self.refusal()));

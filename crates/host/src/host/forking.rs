@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use estelle_claude::saved::{self, SavedSessions};
 use estelle_proto::ipc::ForkSession;
-use estelle_proto::{ApiError, ConversationId, Epoch, ErrorCode, Retry, Seq};
+use estelle_proto::{ApiError, ClaudeSessionId, ConversationId, Epoch, ErrorCode, Retry, Seq};
 use estelle_state::conversation::Origin;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::{Host, QUEUE, Start, ask, gone};
-use crate::conversation::{Book, Command, Cut, Fork, ForkError, Found, View};
+use crate::conversation::{Book, Command, Cut, Fork, ForkError, Found, Point, View};
 use crate::ipc::{Done, Refusal};
 
 /// How many copies of copies are followed back to where a message was written.
@@ -85,6 +85,24 @@ impl Host {
         source: ConversationId,
         before: Seq,
     ) -> Result<Book, ApiError> {
+        let place = self.locate(source, before).await?;
+        let (cut, session) = copy_session(&place.point, place.cut).await?;
+        let fork = Arc::new(Fork {
+            point: place.point,
+            id: id.clone(),
+            asked: place.asked,
+            draft: drafts(self.data()).join(id.as_str()),
+            folder: self.context.conversation_folder(id.as_str()),
+        });
+        blocking(&fork, move |fork| fork.write(cut, session)).await
+    }
+
+    /// Looks for a message, and goes back to where it was written.
+    pub(super) async fn locate(
+        &self,
+        source: ConversationId,
+        before: Seq,
+    ) -> Result<Located, ApiError> {
         let mut asked = None;
         let mut at = (source, before);
         let mut epoch: Option<Epoch> = None;
@@ -98,21 +116,20 @@ impl Host {
                 epoch: view.epoch(),
                 seq: at.1,
             });
-            let fork = Arc::new(Fork {
+            let config = self.context.settings.config_folder();
+            let point = Arc::new(Point {
                 source: view,
                 before: at.1,
-                id: id.clone(),
-                asked: asked.clone(),
-                sessions: self
-                    .context
-                    .settings
-                    .config_folder()
-                    .map(SavedSessions::new),
-                draft: drafts(self.data()).join(id.as_str()),
-                folder: self.context.conversation_folder(id.as_str()),
+                sessions: config.map(SavedSessions::new),
             });
-            match blocking(&fork, Fork::find).await? {
-                Found::Here(cut) => return make(fork, *cut).await,
+            match blocking(&point, Point::find).await? {
+                Found::Here(cut) => {
+                    return Ok(Located {
+                        point,
+                        cut: *cut,
+                        asked: asked.clone(),
+                    });
+                }
                 Found::Elsewhere(origin) => {
                     at = (origin.conversation_id, origin.seq);
                     epoch = Some(origin.epoch);
@@ -133,22 +150,33 @@ impl Host {
     }
 }
 
-/// Makes a copy as soon as the agent has saved what belongs to it: it does so a moment after its turn has ended.
-async fn make(fork: Arc<Fork>, mut cut: Cut) -> Result<Book, ApiError> {
+/// A message, found where it was written.
+#[derive(Debug)]
+pub(super) struct Located {
+    pub(super) point: Arc<Point>,
+    pub(super) cut: Cut,
+    /// Where it was asked for.
+    pub(super) asked: Origin,
+}
+
+/// Copies a session as soon as the agent has saved what belongs to the copy: it does so a moment after its turn has ended.
+pub(super) async fn copy_session(
+    point: &Arc<Point>,
+    mut cut: Cut,
+) -> Result<(Cut, Option<ClaudeSessionId>), ApiError> {
     let give_up = Instant::now() + SAVED_WITHIN;
-    let (cut, session) = loop {
+    loop {
         let again = Instant::now() < give_up;
-        let copied = blocking(&fork, move |fork| match fork.copy_session(&cut) {
+        let copied = blocking(point, move |point| match point.copy_session(&cut) {
             Err(ForkError::Session(error)) if again && is_unsaved(&error) => Ok((cut, None)),
             copied => copied.map(|session| (cut, Some(session))),
         });
         match copied.await? {
-            (cut, Some(session)) => break (cut, session),
+            (cut, Some(session)) => return Ok((cut, session)),
             (back, None) => cut = back,
         }
         tokio::time::sleep(LOOK_AGAIN).await;
-    };
-    blocking(&fork, move |fork| fork.write(cut, session)).await
+    }
 }
 
 /// Whether the agent may only not have saved it yet, be it the message or all of a young session.
@@ -163,12 +191,12 @@ fn is_unsaved(error: &saved::ForkError) -> bool {
 }
 
 /// Does something that waits for the disk.
-async fn blocking<T: Send + 'static>(
-    fork: &Arc<Fork>,
-    work: impl FnOnce(&Fork) -> Result<T, ForkError> + Send + 'static,
+async fn blocking<O: Send + Sync + 'static, T: Send + 'static>(
+    of: &Arc<O>,
+    work: impl FnOnce(&O) -> Result<T, ForkError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    let fork = Arc::clone(fork);
-    let done = tokio::task::spawn_blocking(move || work(&fork)).await;
+    let of = Arc::clone(of);
+    let done = tokio::task::spawn_blocking(move || work(&of)).await;
     done.map_err(|_| gone())?.map_err(|error| {
         tracing::warn!(%error, "no copy was made");
         error.to_api()

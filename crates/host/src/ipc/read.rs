@@ -136,6 +136,7 @@ impl<D: Desk> Reader<D> {
             | PylonToHost::ClearSession(_)
             | PylonToHost::DeleteSession(_)
             | PylonToHost::ForkSession(_)
+            | PylonToHost::RewindSession(_)
             | PylonToHost::PermissionResponse(_)
             | PylonToHost::QuestionResponse(_)
             | PylonToHost::SetPermissionMode(_)

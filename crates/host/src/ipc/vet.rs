@@ -37,6 +37,7 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
         | PylonToHost::ClearSession(_)
         | PylonToHost::DeleteSession(_)
         | PylonToHost::ForkSession(_)
+        | PylonToHost::RewindSession(_)
         | PylonToHost::QuestionResponse(_)
         | PylonToHost::GetStatus(_)
         | PylonToHost::PylonReconnected(_)

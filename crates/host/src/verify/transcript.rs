@@ -101,6 +101,8 @@ fn is_taken_over(entries: &[Entry]) -> bool {
     let mut first = true;
     entries.iter().any(|entry| match &entry.record {
         Record::Set(change) => change.session.is_some(),
+        // The copy that it goes on with has the messages under ids of its own.
+        Record::Rewound { session, .. } => session.is_some(),
         Record::Intended { resume, .. } => std::mem::take(&mut first) && resume.is_some(),
         _ => false,
     })

@@ -120,6 +120,7 @@ fn must_be_told(event: &ClaudeEvent) -> bool {
         | ClaudeEvent::Error(_)
         | ClaudeEvent::Aborted(_)
         | ClaudeEvent::SessionReset(_)
+        | ClaudeEvent::Rewound(_)
         | ClaudeEvent::JournalDamage(_) => true,
         ClaudeEvent::DecisionAnswered(answered) => matches!(
             answered.state,
@@ -166,6 +167,7 @@ fn tells(message: &HistoryMessage, event: &ClaudeEvent) -> bool {
             HistoryMessage::System(_),
             ClaudeEvent::PermissionAsked(_)
             | ClaudeEvent::SessionReset(_)
+            | ClaudeEvent::Rewound(_)
             | ClaudeEvent::JournalDamage(_)
             | ClaudeEvent::Task(_)
             | ClaudeEvent::Resumed(_),

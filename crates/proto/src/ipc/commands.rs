@@ -125,6 +125,23 @@ request! {
 }
 
 request! {
+    /// Lets a conversation go on from before one of its user messages. What came after it is kept, and marked by an event.
+    /// Refused while the agent works or messages wait.
+    pub struct RewindSession {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+            /// The `seq` of a user message of it. Asking again before anything else was said changes nothing.
+            before_seq: Seq,
+        }
+        optional {
+            /// Which device asks.
+            device_id: DeviceId,
+        }
+    }
+}
+
+request! {
     /// Answers a permission.
     pub struct PermissionResponse {
         required {
@@ -280,6 +297,7 @@ union! {
         ClearSession(ClearSession) = "clear_session",
         DeleteSession(DeleteSession) = "delete_session",
         ForkSession(ForkSession) = "fork_session",
+        RewindSession(RewindSession) = "rewind_session",
         PermissionResponse(PermissionResponse) = "permission_response",
         QuestionResponse(QuestionResponse) = "question_response",
         GetStatus(GetStatus) = "get_status",
@@ -310,6 +328,7 @@ impl PylonToHost {
             Self::ClearSession(command) => &mut command.request_id,
             Self::DeleteSession(command) => &mut command.request_id,
             Self::ForkSession(command) => &mut command.request_id,
+            Self::RewindSession(command) => &mut command.request_id,
             Self::PermissionResponse(command) => &mut command.request_id,
             Self::QuestionResponse(command) => &mut command.request_id,
             Self::GetStatus(command) => &mut command.request_id,
@@ -341,6 +360,7 @@ impl PylonToHost {
             Self::ClearSession(command) => &command.request_id,
             Self::DeleteSession(command) => &command.request_id,
             Self::ForkSession(command) => &command.request_id,
+            Self::RewindSession(command) => &command.request_id,
             Self::PermissionResponse(command) => &command.request_id,
             Self::QuestionResponse(command) => &command.request_id,
             Self::GetStatus(command) => &command.request_id,
@@ -372,6 +392,7 @@ impl PylonToHost {
             Self::ClearSession(command) => Key::Conversation(&command.session_id),
             Self::DeleteSession(command) => Key::Conversation(&command.session_id),
             Self::ForkSession(command) => Key::Conversation(&command.session_id),
+            Self::RewindSession(command) => Key::Conversation(&command.session_id),
             Self::PermissionResponse(command) => Key::Conversation(&command.session_id),
             Self::QuestionResponse(command) => Key::Conversation(&command.session_id),
             Self::SetModel(command) => Key::Conversation(&command.session_id),

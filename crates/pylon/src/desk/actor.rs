@@ -20,9 +20,10 @@ use super::intake::{BATCH, RETRY};
 use super::lanes::{Entry, Lane, Lanes};
 use super::local::{Local, Watchers};
 use super::room::Room;
-use super::{requests, workspaces};
+use super::{conversations, requests, workspaces};
 use crate::link::host::{FromHost, HostState};
 use crate::link::relay::{FromRelay, Outlet, SendError};
+use crate::store::NewConversation;
 
 /// Jobs that run at once; more are refused.
 const MAX_JOBS: usize = 256;
@@ -33,6 +34,8 @@ pub(super) enum Job {
     Request(Asker, Box<AppToPylon>),
     List,
     Status,
+    /// Lists the copies that an earlier pylon could not list.
+    LeftForks(Vec<NewConversation>),
 }
 
 /// What the desk is fed from.
@@ -70,6 +73,8 @@ pub(super) struct Actor {
     jobs: JoinSet<()>,
     lane_of: HashMap<Id, Lane>,
     retry_at: Option<Instant>,
+    /// Copies that an earlier pylon asked for and could not list, until the host is there.
+    left_forks: Vec<NewConversation>,
 }
 
 impl Actor {
@@ -86,6 +91,7 @@ impl Actor {
             jobs: JoinSet::new(),
             lane_of: HashMap::new(),
             retry_at: None,
+            left_forks: Vec::new(),
         }
     }
 
@@ -94,6 +100,10 @@ impl Actor {
             tracing::warn!(%error, "devices that are gone still count as looking");
         }
         self.follow_all().await;
+        match self.cx.store.unlisted_forks().await {
+            Ok(left) => self.left_forks = left,
+            Err(error) => tracing::warn!(%error, "copies that no list shows are not known"),
+        }
         loop {
             match self.next().await {
                 Input::Stop => return,
@@ -147,6 +157,14 @@ impl Actor {
                 }
             }
             Err(error) => tracing::error!(%error, "the conversations are not known"),
+        }
+    }
+
+    /// The host is there, and can be asked which of them it has made.
+    pub(super) fn list_left_forks(&mut self) {
+        if !self.left_forks.is_empty() {
+            let left = std::mem::take(&mut self.left_forks);
+            self.start(None, Job::LeftForks(left));
         }
     }
 
@@ -375,6 +393,7 @@ impl Actor {
                 let clients = clients.collect();
                 self.jobs.spawn(tell_list(cx, outlet, clients))
             }
+            (Job::LeftForks(left), _) => self.jobs.spawn(conversations::list_left_forks(cx, left)),
             (Job::Status, Some(outlet)) => self.jobs.spawn(tell_status(cx, outlet)),
             // Nobody is there to be told.
             (Job::List | Job::Status, None) => self.jobs.spawn(async {}),

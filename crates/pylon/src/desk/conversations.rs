@@ -1,17 +1,17 @@
-//! Conversations: make, fork, select, rename, delete.
+//! Conversations: make, fork, rewind, select, rename, delete.
 //!
 //! Selecting registers the asker as a viewer before the page of history is read, so that nothing falls between the page
 //! and the events that follow; what it gets twice it knows by its number. After the page it is told what is under way.
 
 use estelle_proto::conversations::{
     ConversationCreate, ConversationCreateResult, ConversationDelete, ConversationDeleteResult,
-    ConversationFork, ConversationRename, ConversationRenameResult, ConversationSelect,
-    CreatedConversation,
+    ConversationFork, ConversationRename, ConversationRenameResult, ConversationRewind,
+    ConversationRewindResult, ConversationSelect, CreatedConversation,
 };
 use estelle_proto::history::{HistoryRequest, HistoryResult};
-use estelle_proto::ipc::{ForkSession, Touch};
+use estelle_proto::ipc::{ForkSession, RewindSession, Touch};
 use estelle_proto::{
-    ApiError, ConversationId, ErrorCode, Name, PermissionMode, Reply, RequestId, SkillType,
+    ApiError, ConversationId, ErrorCode, Name, PermissionMode, Reply, RequestId, Seq, SkillType,
     WorkspaceId,
 };
 
@@ -210,8 +210,6 @@ async fn try_fork(
     let new_id = uuid::Uuid::now_v7().to_string();
     let new_id = ConversationId::parse(&new_id)
         .map_err(|error| refusal(ErrorCode::Internal, error.to_string()))?;
-    let wish = ForkSession::new(source, new_id.clone(), request.before_seq);
-    ask(cx, wish).await?.outcome()?;
     let new = NewConversation {
         id: Some(new_id.clone()),
         workspace_id: workspace,
@@ -221,12 +219,94 @@ async fn try_fork(
         permission_mode: known.permission_mode,
         at: now(),
     };
+    let kept = cx.store.intend_fork(new.clone()).await;
+    kept.map_err(|error| error.told())?;
+    let wish = ForkSession::new(source, new_id.clone(), request.before_seq);
+    // An answer that never came says nothing about the copy: the next pylon looks for it.
+    let forked = ask(cx, wish).await?.outcome();
+    if let Err(refused) = forked {
+        give_up(cx, new_id).await;
+        return Err(refused);
+    }
     let made = make(cx, asker, new).await;
     if made.is_err() {
         // Nobody knows of the copy, so nobody misses it.
-        let _ = end(cx, new_id).await;
+        let _ = end(cx, new_id.clone()).await;
+        give_up(cx, new_id).await;
     }
     made
+}
+
+async fn give_up(cx: &Context, id: ConversationId) {
+    if let Err(error) = cx.store.give_up_fork(id).await {
+        tracing::warn!(%error, "a copy that is not there is still looked for");
+    }
+}
+
+/// Lists copies that an earlier pylon asked for and could not list.
+pub(super) async fn list_left_forks(cx: Context, left: Vec<NewConversation>) {
+    for new in left {
+        let Some(id) = new.id.clone() else { continue };
+        match list_left(&cx, &id, new).await {
+            Ok(()) => tracing::info!(conversation = %id, "a copy that no list showed is listed"),
+            Err(error) if is_nowhere(&error) => give_up(&cx, id).await,
+            // It is looked for again by the next pylon.
+            Err(error) => tracing::warn!(conversation = %id, %error, "a copy is in no list"),
+        }
+    }
+}
+
+/// There is no such copy, or no place for it any more.
+fn is_nowhere(error: &ApiError) -> bool {
+    matches!(
+        error.code,
+        ErrorCode::UnknownConversation | ErrorCode::UnknownWorkspace
+    )
+}
+
+async fn list_left(
+    cx: &Context,
+    id: &ConversationId,
+    new: NewConversation,
+) -> Result<(), ApiError> {
+    let asked = cx.host.status(Some(id.clone())).await;
+    let status = asked.map_err(|error| error.told())?;
+    if !status.sessions.iter().any(|one| one.session_id == *id) {
+        return Err(ConversationError::UnknownConversation { id: id.clone() }.told());
+    }
+    let made = cx.store.create_conversation(new).await;
+    made.map_err(|error| error.told())?;
+    cx.host.follow(id.clone(), None).await;
+    cx.list_changed().await;
+    Ok(())
+}
+
+pub(super) async fn rewind(cx: &Context, asker: &Asker, request: ConversationRewind) {
+    let (workspace, id) = (request.workspace_id, request.conversation_id);
+    let result = ConversationRewindResult::new(cx.device(), workspace.clone(), id.clone());
+    let rewound = try_rewind(cx, asker, &workspace, id, request.before_seq).await;
+    let is_done = rewound.is_ok();
+    let result = told(result, rewound);
+    asker.answer(result.in_reply_to(request.request_id.as_ref()));
+    if is_done {
+        cx.list_changed().await;
+    }
+}
+
+/// The host decides and marks it; the history follows by its event.
+async fn try_rewind(
+    cx: &Context,
+    asker: &Asker,
+    workspace: &WorkspaceId,
+    id: ConversationId,
+    before: Seq,
+) -> Result<(), ApiError> {
+    known(cx, workspace, &id).await?;
+    let wish = RewindSession {
+        device_id: Some(asker.device),
+        ..RewindSession::new(id, before)
+    };
+    ask(cx, wish).await?.outcome()
 }
 
 fn name_of_fork(name: &Name) -> Name {

@@ -96,7 +96,11 @@ impl Actor {
 
     async fn take_other(&mut self, message: FromHost) -> Result<(), StoreError> {
         match message {
-            FromHost::Up(_) | FromHost::Down(_) => self.announce_status(),
+            FromHost::Up(_) => {
+                self.announce_status();
+                self.list_left_forks();
+            }
+            FromHost::Down(_) => self.announce_status(),
             FromHost::Status(status) => self.on_status(&status).await?,
             FromHost::Began(began) if began.fresh => {
                 let id = began.session_id;

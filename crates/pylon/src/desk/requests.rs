@@ -28,6 +28,7 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         AppToPylon::WorkspaceSwitch(request) => workspaces::switch(cx, asker, request).await,
         AppToPylon::ConversationCreate(request) => conversations::create(cx, asker, request).await,
         AppToPylon::ConversationFork(request) => conversations::fork(cx, asker, request).await,
+        AppToPylon::ConversationRewind(request) => conversations::rewind(cx, asker, request).await,
         AppToPylon::ConversationSelect(request) => conversations::select(cx, asker, request).await,
         AppToPylon::ConversationDelete(request) => conversations::delete(cx, asker, request).await,
         AppToPylon::ConversationRename(request) => conversations::rename(cx, asker, request).await,

@@ -46,6 +46,7 @@ impl Audience {
             | ClaudeEvent::JournalDamage(_)
             | ClaudeEvent::IdleWarning(_)
             | ClaudeEvent::SessionReset(_)
+            | ClaudeEvent::Rewound(_)
             | ClaudeEvent::Unknown(_) => Self::Viewers,
         }
     }

@@ -20,7 +20,7 @@ use super::entry::{self, Beside, Call, Entry, Part};
 use super::folded::Folded;
 use super::row::{count, count_option, int, parsed, parsed_option};
 use super::threads::Keep;
-use super::{Store, StoreError, afresh, devices, usage, words};
+use super::{Store, StoreError, afresh, devices, rewinds, usage, words};
 
 /// What became of one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -163,6 +163,9 @@ fn take_in(
     if let Some(entry) = entry::entry(&event.event, at, conversation.seq, beside) {
         put(db, conversation, epoch, at, &entry)?;
     }
+    if let ClaudeEvent::Rewound(rewound) = &event.event {
+        rewinds::take_back(db, conversation.shelf, rewound.before_seq, conversation.seq)?;
+    }
     if event.copied == Some(true) {
         fold_copied(conversation, &event.event);
         return Ok(());
@@ -287,7 +290,7 @@ fn fold(
             conversation.seen_model = Some(init.model.clone());
             usage::count_session(db, conversation, &init.session_id, at)
         }
-        ClaudeEvent::SessionReset(_) => {
+        ClaudeEvent::SessionReset(_) | ClaudeEvent::Rewound(_) => {
             conversation.claude_session_id = None;
             Ok(())
         }

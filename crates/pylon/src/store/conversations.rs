@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::folded::{Folded, Shelf};
 use super::row::{moment, parsed, parsed_option, word, word_option};
 use super::threads::Keep;
-use super::{Store, StoreError, WorkspaceError, settings, sweep, usage, workspaces};
+use super::{Store, StoreError, WorkspaceError, forks, settings, sweep, usage, workspaces};
 
 /// A conversation to be.
 #[derive(Debug, Clone)]
@@ -236,6 +236,7 @@ pub(super) fn create_in(
         None => workspaces::fresh_id()?,
     };
     let key = insert(db, workspace, &id, new)?;
+    forks::settle(db, &id)?;
     workspaces::activate(db, Some(workspace), Some(key))?;
     db.prepare_cached("UPDATE workspaces SET last_used = ?2 WHERE key = ?1")?
         .execute(params![workspace, new.at.0])?;

@@ -132,6 +132,7 @@ pub(super) fn entry(
             Some(place.remark("cancelled", "a message was taken back".to_owned()))
         }
         ClaudeEvent::JournalDamage(damage) => Some(place.damage(damage)),
+        ClaudeEvent::Rewound(rewound) => Some(place.rewound(rewound.before_seq)),
         ClaudeEvent::Resumed(resumed) if !resumed.resumed_with_history => {
             Some(place.remark("resume", "resumed without what was said before".to_owned()))
         }
@@ -346,6 +347,15 @@ impl Place {
         self.remark(
             "damage",
             format!("bytes {from} to {to} of what run {run} printed could not be read"),
+        )
+    }
+
+    fn rewound(self, before: Seq) -> Entry {
+        self.remark(
+            "rewound",
+            format!(
+                "rewound to before entry {before}; what stands from there up to here is kept, and the agent does not know it"
+            ),
         )
     }
 

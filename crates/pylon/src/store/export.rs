@@ -3,15 +3,15 @@
 //! Calls are written with their whole input and output. Each piece is a short read of its own, so that an export of a
 //! long history to a slow reader holds nothing up; entries that arrive meanwhile are not part of it.
 
-use estelle_proto::history::HistoryMessage;
+use estelle_proto::history::{HistoryMessage, RewoundStretch};
 use estelle_proto::lookup::ToolPart;
-use estelle_proto::{ConversationId, Json, ToolUseId};
+use estelle_proto::{ConversationId, Json, Seq, ToolUseId};
 use rusqlite::{Connection, params};
 
 use super::conversations::{ConversationError, folded};
 use super::folded::{Folded, Shelf};
-use super::row::json;
-use super::{Store, StoreError, detail, transcript};
+use super::row::{count, json};
+use super::{Store, StoreError, detail, rewinds, transcript};
 
 /// Entries of one piece.
 const PIECE_ENTRIES: u64 = 100;
@@ -66,6 +66,7 @@ pub struct Export {
     title: String,
     shelf: Shelf,
     total: u64,
+    rewound: Vec<RewoundStretch>,
     step: Step,
 }
 
@@ -97,6 +98,7 @@ impl Store {
                 title,
                 shelf: conversation.shelf,
                 total: conversation.entries,
+                rewound: rewinds::all(db, conversation.shelf)?,
                 step: Step::Head,
             })
         })
@@ -121,7 +123,7 @@ impl Export {
                 self.step = Step::Done;
                 Ok(match self.format {
                     ExportFormat::Markdown => None,
-                    ExportFormat::Json => Some("\n]}\n".to_owned()),
+                    ExportFormat::Json => Some(self.foot()),
                 })
             }
             Step::Done => Ok(None),
@@ -141,16 +143,28 @@ impl Export {
         }
     }
 
+    /// The end of a document for programs: what of it was taken back.
+    fn foot(&self) -> String {
+        if self.rewound.is_empty() {
+            return "\n]}\n".to_owned();
+        }
+        // Writing out numbers cannot fail.
+        let rewound = serde_json::to_string(&self.rewound).unwrap_or_default();
+        format!("\n],\"rewound\":{rewound}}}\n")
+    }
+
     async fn entries(&self, done: u64) -> Result<(String, u64), ExportError> {
         let (id, standing) = (self.id.clone(), self.shelf);
         let (until, form) = (self.total, self.format);
+        let rewound = self.rewound.clone();
         let work = move |db: &Connection| {
             // The shelf is swept once it is left: what is read must still be the conversation.
             let conversation = folded(db, &id)?;
             if conversation.shelf != standing {
                 return Err(ExportError::BeganAnew);
             }
-            Ok(piece(db, &conversation, done, until, form)?)
+            let stretch = (done, until);
+            Ok(piece(db, &conversation, stretch, form, &rewound)?)
         };
         self.store.read(work).await
     }
@@ -164,14 +178,14 @@ fn quoted(text: &str) -> String {
 fn piece(
     db: &Connection,
     conversation: &Folded,
-    done: u64,
-    total: u64,
+    (done, total): (u64, u64),
     format: ExportFormat,
+    rewound: &[RewoundStretch],
 ) -> rusqlite::Result<(String, u64)> {
     let shelf = conversation.shelf;
     let last = total.min(done + PIECE_ENTRIES);
     let mut find = db.prepare_cached(
-        "SELECT body, coalesce(strftime('%Y-%m-%d %H:%M:%S', at / 1000, 'unixepoch', 'localtime'), '') \
+        "SELECT body, coalesce(strftime('%Y-%m-%d %H:%M:%S', at / 1000, 'unixepoch', 'localtime'), ''), seq \
          FROM history WHERE id > ?1 AND id <= ?2 ORDER BY id",
     )?;
     let mut rows = find.query(params![shelf.entry(done), shelf.entry(last)])?;
@@ -180,7 +194,10 @@ fn piece(
         let message = with_whole_parts(db, shelf, json(row, 0)?)?;
         match format {
             ExportFormat::Markdown => {
-                let when: String = row.get(1)?;
+                let mut when: String = row.get(1)?;
+                if rewinds::has(rewound, Seq(count(row, 2)?)) {
+                    when.push_str(", rewound");
+                }
                 transcript::entry(&mut text, &message, &when);
             }
             ExportFormat::Json => {

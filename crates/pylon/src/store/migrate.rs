@@ -8,7 +8,11 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::StoreError;
 
 /// The steps, oldest first. The version of a database is the number of steps it has taken.
-const STEPS: &[&str] = &[include_str!("schema/v1.sql"), include_str!("schema/v2.sql")];
+const STEPS: &[&str] = &[
+    include_str!("schema/v1.sql"),
+    include_str!("schema/v2.sql"),
+    include_str!("schema/v3.sql"),
+];
 
 /// Marks the file as ours: `EstP`.
 const APPLICATION_ID: i32 = 0x4573_7450;

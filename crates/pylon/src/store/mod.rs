@@ -18,10 +18,12 @@ mod error;
 mod examine;
 mod export;
 mod folded;
+mod forks;
 mod migrate;
 mod open;
 mod page;
 mod rebuild;
+mod rewinds;
 mod row;
 #[cfg(test)]
 #[path = "../../tests/it/store/sample.rs"]
@@ -35,6 +37,7 @@ mod sweep;
 mod threads;
 mod transcript;
 mod usage;
+mod witness;
 mod words;
 mod workspaces;
 
@@ -52,4 +55,5 @@ pub use rebuild::{Placement, Rebuild, RebuildError};
 pub use search::{SearchError, SearchPage, SearchQuery};
 pub use threads::Store;
 pub use usage::{UsagePage, UsageQuery};
+pub use witness::{Differences, Kept, Witness, WitnessError};
 pub use workspaces::{Listing, NewWorkspace, WorkspaceError};

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use estelle_proto::history::{HistoryRequest, HistoryResult};
+use estelle_proto::history::{HistoryRequest, HistoryResult, RewoundStretch};
 use estelle_proto::limits::{
     DEFAULT_HISTORY_PAGE, MAX_FRAME_BYTES, MAX_HISTORY_PAGE, MAX_HISTORY_PAGE_BYTES,
 };
@@ -16,8 +16,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::conversations::ConversationError;
 use super::folded::{Folded, Shelf};
-use super::row::{int, json};
-use super::{Store, StoreError, conversations, workspaces};
+use super::row::{count, int, json};
+use super::{Store, StoreError, conversations, rewinds, workspaces};
 
 /// The most bytes of one entry on the wire: with its envelope it fits a frame.
 const MOST_ENTRY_BYTES: usize = MAX_FRAME_BYTES * 3 / 4;
@@ -87,6 +87,8 @@ pub struct HistoryPage {
     pub head_seq: Seq,
     /// The state after that event.
     pub status: ConversationStatus,
+    /// What of it was taken back.
+    pub rewound: Vec<RewoundStretch>,
 }
 
 impl HistoryPage {
@@ -97,6 +99,7 @@ impl HistoryPage {
             head_seq: Some(self.head_seq),
             current_status: Some(self.status),
             request_id: request.request_id.clone(),
+            rewound: (!self.rewound.is_empty()).then_some(self.rewound),
             ..HistoryResult::new(
                 device,
                 request.workspace_id.clone(),
@@ -184,7 +187,11 @@ pub(super) fn page(db: &Connection, query: &PageQuery) -> Result<HistoryPage, Pa
             Reading::Forth(last_before(db, &conversation, seen)? + 1)
         }
     };
-    let messages = entries(db, conversation.shelf, reading, limit)?;
+    let (messages, span) = entries(db, conversation.shelf, reading, limit)?;
+    let rewound = match span {
+        Some((first, last)) => rewinds::between(db, conversation.shelf, first, last)?,
+        None => Vec::new(),
+    };
     let returned = u64::try_from(messages.len()).unwrap_or(u64::MAX);
     let (offset, has_more) = match (reading, query.from) {
         (Reading::Back(top), PageFrom::Newest { offset }) => (offset, top > returned),
@@ -202,6 +209,7 @@ pub(super) fn page(db: &Connection, query: &PageQuery) -> Result<HistoryPage, Pa
         epoch: conversation.epoch,
         head_seq: conversation.seq,
         status: conversation.status,
+        rewound,
     })
 }
 
@@ -231,8 +239,12 @@ fn last_before(db: &Connection, conversation: &Folded, seq: Seq) -> rusqlite::Re
 
 const LAST_BEFORE: &str =
     "SELECT id FROM history WHERE shelf = ?1 AND epoch = ?2 AND seq < ?3 ORDER BY seq DESC LIMIT 1";
-const BACK: &str = "SELECT body FROM history WHERE id > ?1 AND id <= ?2 ORDER BY id DESC LIMIT ?3";
-const FORTH: &str = "SELECT body FROM history WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3";
+const BACK: &str =
+    "SELECT body, seq FROM history WHERE id > ?1 AND id <= ?2 ORDER BY id DESC LIMIT ?3";
+const FORTH: &str = "SELECT body, seq FROM history WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3";
+
+/// Entries, with the events that made the first and the last of them.
+type Entries = (Vec<HistoryMessage>, Option<(Seq, Seq)>);
 
 /// Entries from a place on, in the order of the conversation; ends early rather than get too large.
 fn entries(
@@ -240,7 +252,7 @@ fn entries(
     shelf: Shelf,
     reading: Reading,
     limit: u32,
-) -> rusqlite::Result<Vec<HistoryMessage>> {
+) -> rusqlite::Result<Entries> {
     let (sql, from, to) = match reading {
         Reading::Back(top) => (BACK, shelf.first(), shelf.entry(top)),
         Reading::Forth(bottom) => (FORTH, shelf.entry(bottom), Shelf(shelf.0 + 1).first()),
@@ -248,6 +260,7 @@ fn entries(
     let mut find = db.prepare_cached(sql)?;
     let mut rows = find.query(params![from, to, limit])?;
     let mut found = Vec::new();
+    let mut span: Option<(Seq, Seq)> = None;
     let mut bytes = 0;
     while let Some(row) = rows.next()? {
         let length = row.get_ref(0)?.as_str()?.len();
@@ -255,12 +268,14 @@ fn entries(
         if bytes > MAX_HISTORY_PAGE_BYTES && !found.is_empty() {
             break;
         }
+        let seq = Seq(count(row, 1)?);
+        span = Some(span.map_or((seq, seq), |(first, last)| (first.min(seq), last.max(seq))));
         found.push(fit(json(row, 0)?, length));
     }
     if matches!(reading, Reading::Back(_)) {
         found.reverse();
     }
-    Ok(found)
+    Ok((found, span))
 }
 
 /// An entry that fits a frame on its own: the text of a larger one is cut, and says so. The export has all of it.

@@ -99,7 +99,8 @@ impl Store {
 }
 
 /// The index is asked first, whatever the planner thinks: it alone knows where the words are.
-const FIND: &str = "SELECT d.doc, w.id, c.id, h.seq, h.at, h.body FROM search \
+const FIND: &str = "SELECT d.doc, w.id, c.id, h.seq, h.at, h.body, EXISTS (SELECT 1 FROM rewinds r \
+     WHERE r.shelf = h.shelf AND r.from_seq <= h.seq AND r.to_seq > h.seq) FROM search \
      CROSS JOIN docs d ON d.doc = search.rowid \
      CROSS JOIN history h ON h.id = d.entry \
      CROSS JOIN conversations c ON c.shelf = h.shelf \
@@ -186,13 +187,17 @@ fn gather(
         }
         before = row.get(0)?;
         let message: HistoryMessage = json(row, 5)?;
-        hits.push(SearchHit::new(
-            parsed(row, 1)?,
-            parsed(row, 2)?,
-            Seq(count(row, 3)?),
-            snippet::around(&entry::text(&message), text),
-            moment(row, 4)?,
-        ));
+        let is_rewound: bool = row.get(6)?;
+        hits.push(SearchHit {
+            rewound: is_rewound.then_some(true),
+            ..SearchHit::new(
+                parsed(row, 1)?,
+                parsed(row, 2)?,
+                Seq(count(row, 3)?),
+                snippet::around(&entry::text(&message), text),
+                moment(row, 4)?,
+            )
+        });
     }
     Ok(None)
 }

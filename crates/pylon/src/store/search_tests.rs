@@ -14,8 +14,8 @@ fn the_index_leads_and_nothing_else_is_scanned() {
         .collect::<rusqlite::Result<_>>()
         .unwrap();
     assert!(plan[0].starts_with("SCAN search VIRTUAL TABLE"), "{plan:?}");
-    assert!(
-        plan[1..].iter().all(|step| step.starts_with("SEARCH ")),
-        "{plan:?}"
-    );
+    // Whether a hit was taken back is looked up for each; the steps of that stand behind this line.
+    let steps = plan[1..].iter();
+    let mut steps = steps.filter(|step| !step.starts_with("CORRELATED SCALAR SUBQUERY"));
+    assert!(steps.all(|step| step.starts_with("SEARCH ")), "{plan:?}");
 }

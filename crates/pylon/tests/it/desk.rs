@@ -122,6 +122,11 @@ impl Scene {
         self.call = self.relay.let_in().await;
     }
 
+    /// The memory of the pylon that runs.
+    pub(crate) fn store(&self) -> &Store {
+        &self.pylon.as_ref().unwrap().store
+    }
+
     /// The relay says who is there.
     pub(crate) async fn clients(&mut self, apps: &[u32]) {
         let device = |app: &u32| {

@@ -11,6 +11,7 @@
 )]
 
 mod answers;
+mod copies;
 mod desk;
 mod links;
 mod peers;

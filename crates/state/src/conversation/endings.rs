@@ -37,6 +37,7 @@ impl EndedRun {
             run.stopping,
             Some(
                 StopReason::NewSession
+                    | StopReason::Rewinding
                     | StopReason::Disobeyed
                     | StopReason::Reconfigured { .. }
                     | StopReason::Paused {
@@ -146,7 +147,8 @@ impl Conversation {
                 events.push(ClaudeEvent::SessionReset(reset));
             }
             Some(
-                StopReason::Disobeyed
+                StopReason::Rewinding
+                | StopReason::Disobeyed
                 | StopReason::Tampered { .. }
                 | StopReason::Reconfigured { .. },
             )

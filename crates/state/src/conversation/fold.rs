@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use estelle_proto::events::ClaudeEvent;
-use estelle_proto::{ClientId, Generation, Seq, Timestamp, ToolUseId};
+use estelle_proto::{ClaudeSessionId, ClientId, Generation, Seq, Timestamp, ToolUseId};
 
 use super::record::{
     Change, Control, Durable, Entry, MessageId, Record, RunExit, Seen, StopReason, Stretch,
@@ -101,6 +101,7 @@ impl Conversation {
                 dropped,
             } => self.end(*generation, exit, interrupted.iter().chain(dropped), at),
             Record::Forgotten => self.forget_session(),
+            Record::Rewound { session, .. } => self.go_on_with(session.as_ref()),
         }
         self.check_interruption();
     }
@@ -134,6 +135,8 @@ impl Conversation {
         match &durable.event {
             ClaudeEvent::State(state) => self.announced = state.state.clone(),
             ClaudeEvent::Init(init) => self.init = Some(init.clone()),
+            ClaudeEvent::UserMessage(_) => self.taken_back.said(self.seq),
+            ClaudeEvent::Rewound(rewound) => self.taken_back.take(rewound.before_seq, self.seq),
             // Without a process nothing goes on, whatever an event says.
             _ if self.run.is_none() => {}
             ClaudeEvent::ToolInfo(tool) => {
@@ -427,6 +430,13 @@ impl Conversation {
             had_turn: run.had_turn,
             resume_failed: run.resume_failed,
         });
+    }
+
+    /// Another session takes the place of the one there was.
+    fn go_on_with(&mut self, session: Option<&ClaudeSessionId>) {
+        self.forget_session();
+        self.session = session.cloned();
+        self.talked = session.is_some();
     }
 
     fn forget_session(&mut self) {

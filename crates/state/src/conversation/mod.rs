@@ -15,6 +15,7 @@ mod messages;
 mod outline;
 mod reading;
 mod record;
+mod rewinding;
 mod run;
 mod status;
 
@@ -39,11 +40,13 @@ pub use record::{
     Change, Control, Durable, Entry, Message, MessageId, Origin, Record, Request, RunExit, Seen,
     StopReason, Stretch, Verdict,
 };
+pub use rewinding::{RefuseRewind, Rewind};
 pub use run::{Call, Run};
 pub use status::Occupied;
 
 use crate::decisions::{DecisionKey, Ledger};
 use messages::Messages;
+use rewinding::TakenBack;
 
 /// What is set for a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -104,6 +107,7 @@ pub struct Conversation {
     tasks: BTreeSet<String>,
     /// What the CLI last said about itself.
     init: Option<Init>,
+    taken_back: TakenBack,
 }
 
 /// Making one.
@@ -167,6 +171,7 @@ impl Conversation {
             tools: BTreeMap::new(),
             tasks: BTreeSet::new(),
             init: None,
+            taken_back: TakenBack::default(),
         }
     }
 }

@@ -15,7 +15,15 @@ use super::record::{Durable, Record};
 const BEGINNING: &str = r#"{"event":{"type":""#;
 
 /// The kinds of events that a conversation remembers something of. The fold has them by their types.
-const TELLING: [&str; 5] = ["state", "init", "toolInfo", "toolComplete", "taskUpdate"];
+const TELLING: [&str; 7] = [
+    "state",
+    "init",
+    "userMessage",
+    "rewound",
+    "toolInfo",
+    "toolComplete",
+    "taskUpdate",
+];
 
 /// An entry whose events are not read yet.
 #[derive(Debug, Deserialize)]

@@ -175,6 +175,14 @@ pub enum Record {
     },
     /// The session is forgotten; the next run starts afresh.
     Forgotten,
+    /// The conversation goes on from before one of its messages.
+    Rewound {
+        /// The number of the message.
+        before: Seq,
+        /// The copy of the session that ends before it; none if it was the first.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<ClaudeSessionId>,
+    },
     /// What lay behind this was damaged and is gone: cursors from before are void.
     Shortened {
         /// The epoch from here on.
@@ -420,6 +428,8 @@ pub enum StopReason {
     },
     /// The session is to be forgotten.
     NewSession,
+    /// The conversation is to go on from before a message, and the process knows what came after it.
+    Rewinding,
     /// It did not obey a request to break its turn off.
     Disobeyed,
     /// Something that we did not send reached the CLI.

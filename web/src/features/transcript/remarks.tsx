@@ -36,6 +36,8 @@ export function RemarkRow({ entry }: { entry: RemarkEntry }) {
       return <Divider>{entry.text || text.talk.divider}</Divider>;
     case "divider_lost":
       return <Divider>{text.talk.dividerLost}</Divider>;
+    case "rewound":
+      return <Divider>{text.talk.rewound}</Divider>;
     case "damage":
       return <Line icon={<CircleAlert size={14} className="text-amber" />}>{text.talk.damage(entry.text)}</Line>;
     case "resumed":

@@ -39,7 +39,7 @@ function RowView({ row, place, isLoadingOlder }: RowProps) {
       return <Head place={place} isLoading={isLoadingOlder} />;
     case "entry":
       return (
-        <Column gap={row.entry.kind === "tool" ? "py-[3px]" : "py-2"}>
+        <Column gap={row.entry.kind === "tool" ? "py-[3px]" : "py-2"} isFaded={row.isRewound}>
           <EntryView entry={row.entry} place={place} />
         </Column>
       );
@@ -106,6 +106,7 @@ function Head({ place, isLoading }: { place: Place; isLoading: boolean }) {
   );
 }
 
-function Column({ gap, children }: { gap: string; children: ReactNode }) {
-  return <div className={`mx-auto w-full max-w-[740px] px-4 ${gap}`}>{children}</div>;
+function Column({ gap, isFaded, children }: { gap: string; isFaded?: boolean; children: ReactNode }) {
+  const look = isFaded ? "opacity-50" : "";
+  return <div className={`mx-auto w-full max-w-[740px] px-4 ${gap} ${look}`}>{children}</div>;
 }

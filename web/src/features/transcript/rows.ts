@@ -2,18 +2,19 @@
 import type { OpenText } from "@/model/deltas";
 import type { Entry } from "@/model/entries";
 import type { Outbox, Outgoing } from "@/model/outbox";
-import type { Transcript } from "@/model/transcript";
+import { isRewound, type Transcript } from "@/model/transcript";
 
 export type Row =
   | { type: "head"; key: string }
-  | { type: "entry"; key: string; entry: Entry }
+  | { type: "entry"; key: string; entry: Entry; isRewound: boolean }
   | { type: "open"; key: string; open: OpenText }
   | { type: "outgoing"; key: string; message: Outgoing }
   | { type: "activity"; key: string };
 
 export function rowsOf(transcript: Transcript, outbox: Outbox, conversationId: string): Row[] {
   const rows: Row[] = [{ type: "head", key: "head" }];
-  for (const entry of transcript.entries.top) rows.push({ type: "entry", key: entry.key, entry });
+  for (const entry of transcript.entries.top)
+    rows.push({ type: "entry", key: entry.key, entry, isRewound: isRewound(transcript, entry) });
   transcript.open.forEach((open, index) => {
     if (open.parent === undefined) rows.push({ type: "open", key: `open${index}`, open });
   });

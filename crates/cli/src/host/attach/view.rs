@@ -75,6 +75,7 @@ impl View {
             | ClaudeEvent::Resumed(_)
             | ClaudeEvent::IdleWarning(_)
             | ClaudeEvent::SessionReset(_)
+            | ClaudeEvent::Rewound(_)
             | ClaudeEvent::JournalDamage(_)
             // Decisions are shown as what they ask, and states by the prompt.
             | ClaudeEvent::PermissionAsked(_)
@@ -183,6 +184,10 @@ fn remark(event: &ClaudeEvent) -> Vec<Piece> {
         ClaudeEvent::SessionReset(reset) => (
             Tone::Dim,
             format!("──── a new session ({}) ────", reset.reason),
+        ),
+        ClaudeEvent::Rewound(rewound) => (
+            Tone::Dim,
+            format!("──── rewound to before entry {} ────", rewound.before_seq),
         ),
         ClaudeEvent::JournalDamage(damage) => {
             let bytes = damage.to.saturating_sub(damage.from);

@@ -10,7 +10,7 @@ use estelle_sim::script::Script;
 
 use super::stage::{Agent, Listener, Stage, conversation, message, status, submit};
 
-async fn say(stage: &Stage, host: &Host, id: &ConversationId, text: &str) -> Seq {
+pub(super) async fn say(stage: &Stage, host: &Host, id: &ConversationId, text: &str) -> Seq {
     let prompt = Script::new().say(text).prompt();
     let done = submit(host, message(stage, id, &prompt)).await.unwrap();
     let mut listener = Listener::new(host, id).await;
@@ -21,7 +21,7 @@ async fn say(stage: &Stage, host: &Host, id: &ConversationId, text: &str) -> Seq
     done.seq.unwrap()
 }
 
-async fn texts(host: &Host, id: &ConversationId) -> Vec<String> {
+pub(super) async fn texts(host: &Host, id: &ConversationId) -> Vec<String> {
     let mut listener = Listener::new(host, id).await;
     listener.caught_up().await;
     listener.assert_dense();
@@ -29,7 +29,7 @@ async fn texts(host: &Host, id: &ConversationId) -> Vec<String> {
 }
 
 /// What the agent itself has saved of the session of a conversation.
-async fn saved(stage: &Stage, host: &Host, id: &ConversationId) -> String {
+pub(super) async fn saved(stage: &Stage, host: &Host, id: &ConversationId) -> String {
     let session = status(host, id).await.claude_session_id.unwrap();
     let projects = stage.path("home/.claude/projects");
     let mut folders = std::fs::read_dir(projects).unwrap();

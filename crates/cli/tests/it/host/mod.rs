@@ -10,6 +10,7 @@ mod long;
 mod messages;
 mod permissions;
 mod races;
+mod rewinds;
 mod shut;
 pub(crate) mod stage;
 mod trouble;
@@ -50,6 +51,7 @@ use permissions::{
     a_mode_can_change_in_mid_session, an_agent_that_answers_for_itself_is_stopped,
     what_a_folder_brings_is_loaded_only_when_it_is_trusted,
 };
+use rewinds::a_conversation_is_rewound_to_before_a_message;
 use stage::{Agent, Listener, Stage, conversation, message, status, submit};
 
 async fn a_message_is_answered(agent: &Agent) {
@@ -331,6 +333,7 @@ on_all_agents!(
     a_stop_takes_what_waits_in_the_agent_with_it,
     a_message_that_no_pipe_holds_can_be_read_and_its_neighbours_cannot,
     a_copy_goes_on_from_before_a_message,
+    a_conversation_is_rewound_to_before_a_message,
     a_sub_agent_may_ask_after_its_turn_has_ended,
     a_session_belongs_to_one_conversation_at_a_time,
     an_elicitation_is_answered_once_over_the_death_of_the_host,

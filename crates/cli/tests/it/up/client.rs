@@ -87,6 +87,15 @@ impl Client {
         found.unwrap_or_else(|_| panic!("nothing of the kind came: {:#?}", self.kinds()))
     }
 
+    /// Where the first frame from a place on is that is as wanted, whether it came already or is still to come.
+    pub(crate) async fn place(&mut self, from: usize, wanted: impl Fn(&Value) -> bool) -> usize {
+        if let Some(found) = self.seen[from..].iter().position(&wanted) {
+            return from + found;
+        }
+        self.until(wanted).await;
+        self.seen.len() - 1
+    }
+
     /// Asks the Pylon and waits for what carries the same `requestId`.
     pub(crate) async fn ask(&mut self, kind: &str, mut payload: Value) -> Value {
         self.requests += 1;

@@ -7,10 +7,16 @@ use super::Talk;
 use super::stage::Machine;
 use crate::host::stage::Agent;
 
-async fn say(talk: &mut Talk, text: &str) {
+pub(super) async fn say(talk: &mut Talk, text: &str) {
+    let before = talk.client.seen.len();
     talk.send(&Script::new().say(text).prompt(), text).await;
-    talk.client.event("result").await;
-    talk.client.idle().await;
+    // The turn may be over before it is said that the message was taken.
+    let is_result = |frame: &Value| frame["payload"]["event"]["type"] == "result";
+    let result = talk.client.place(before, is_result).await;
+    let is_idle = |frame: &Value| {
+        frame["type"] == "conversation_status" && frame["payload"]["status"] == "idle"
+    };
+    talk.client.place(result, is_idle).await;
 }
 
 async fn output_tokens(talk: &mut Talk) -> i64 {
@@ -73,4 +79,39 @@ async fn a_fork_has_the_history_before_a_message_and_costs_nothing() {
 async fn fork(talk: &mut Talk, before: &Value) -> Value {
     let payload = talk.payload(&json!({"beforeSeq": before}));
     talk.client.ask("conversation_fork", payload).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_copy_is_listed_even_if_everything_was_killed_when_the_host_had_made_it() {
+    let mut machine = Machine::start(&Agent::Simulator).await;
+    let mut talk = Talk::begin(&machine).await;
+    say(&mut talk, "apples").await;
+    let page = talk.look().await;
+    let entries = page["messages"].as_array().unwrap().iter();
+    let first = entries.clone().find(|entry| entry["role"] == "user");
+    let payload = talk.payload(&json!({"beforeSeq": first.unwrap()["seq"]}));
+    let frame = json!({"type": "conversation_fork", "to": {"deviceId": 1}, "payload": payload});
+    talk.client.send(&frame).await;
+    let folder = machine.path("data/conversations");
+    while std::fs::read_dir(&folder).unwrap().count() < 2 {}
+    machine.kill_up();
+    machine.up();
+    let mut talk = talk.again(&machine).await;
+    let is_listed = |list: &Value| {
+        let all = list["workspaces"][0]["conversations"].as_array();
+        all.is_some_and(|all| all.len() == 2)
+    };
+    let mut list = talk.client.done("workspace_list", json!({})).await;
+    while !is_listed(&list) {
+        let told = |frame: &Value| frame["type"] == "workspace_list_result";
+        list = talk.client.until(told).await["payload"].clone();
+    }
+    // It can be talked to like any other.
+    let all = list["workspaces"][0]["conversations"].as_array().unwrap();
+    let old = talk.conversation.clone();
+    let copy = all.iter().find(|one| one["conversationId"] != old);
+    talk.conversation = copy.unwrap()["conversationId"].clone();
+    talk.look().await;
+    say(&mut talk, "plums").await;
+    assert_eq!(talk.history().await.last().unwrap(), "result");
 }

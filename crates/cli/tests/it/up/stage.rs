@@ -23,6 +23,8 @@ pub(crate) struct Machine {
     environment: BTreeMap<String, String>,
     agent_args: Vec<String>,
     up: Option<Child>,
+    /// A host that was started beside it.
+    host: Option<Child>,
     pub(crate) greeting: Value,
     /// The secret of a device with the usual rights.
     pub(crate) phone: String,
@@ -75,6 +77,7 @@ impl Machine {
             environment,
             agent_args,
             up: None,
+            host: None,
             greeting: Value::Null,
             phone: String::new(),
             viewer: String::new(),
@@ -124,11 +127,29 @@ impl Machine {
         });
     }
 
+    /// Starts a host beside `estelle up`, and waits until it answers.
+    pub(crate) fn start_host(&mut self, host: &mut Command) {
+        self.host = Some(host.stdout(Stdio::null()).spawn().unwrap());
+        let answers = || {
+            let mut status = self.command(&["host", "status"]);
+            status.output().is_ok_and(|output| output.status.success())
+        };
+        while !answers() {}
+    }
+
     /// `kill -9` of `estelle up`.
     pub(crate) fn kill_up(&mut self) {
         let mut up = self.up.take().unwrap();
         up.kill().unwrap();
         up.wait().unwrap();
+    }
+
+    /// Ends `estelle up` as a service manager does.
+    pub(crate) fn end_up(&mut self) -> std::process::ExitStatus {
+        let mut up = self.up.take().unwrap();
+        let pid = Pid::from_raw(i32::try_from(up.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+        up.wait().unwrap()
     }
 
     pub(crate) fn host_pid(&self) -> u32 {
@@ -177,6 +198,10 @@ impl Drop for Machine {
         let stop = self.command(&["host", "stop", "--all"]).output();
         if !stop.is_ok_and(|output| output.status.success()) {
             end_runs(&self.path("data"));
+        }
+        if let Some(mut host) = self.host.take() {
+            let _ = host.kill();
+            let _ = host.wait();
         }
     }
 }

@@ -252,7 +252,10 @@ impl HostLink {
         };
         match self.ask(command.into()).await? {
             Reply::Status(status) => Ok(status),
-            Reply::Result(_) => Err(RequestError::Mismatch),
+            Reply::Result(result) => Err(match estelle_proto::Reply::outcome(&result) {
+                Err(refused) => RequestError::Refused(refused),
+                Ok(()) => RequestError::Mismatch,
+            }),
         }
     }
 

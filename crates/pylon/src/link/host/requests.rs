@@ -153,6 +153,7 @@ fn repeat(command: &PylonToHost) -> Repeat {
         | PylonToHost::SetModel(_)
         | PylonToHost::CancelMessage(_)
         | PylonToHost::ForkSession(_)
+        | PylonToHost::RewindSession(_)
         | PylonToHost::Touch(_)
         | PylonToHost::GetRules(_)
         | PylonToHost::SetRule(_)

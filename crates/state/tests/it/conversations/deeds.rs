@@ -3,7 +3,7 @@
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::events::{ClaudeEvent, ErrorEvent, ToolComplete, ToolInfo};
 use estelle_proto::runs::{PauseReason, TaskUpdate};
-use estelle_proto::{Generation, Json, OnBusy, PermissionMode};
+use estelle_proto::{Generation, Json, OnBusy, PermissionMode, Seq};
 use estelle_state::conversation::{Change, Control, Durable, RunExit, Seen, StopReason, Verdict};
 use proptest::prelude::*;
 
@@ -63,6 +63,8 @@ pub(super) enum Deed {
     Stop,
     StopRun(StopReason),
     Forget,
+    /// Goes back to before the nth event, with or without a session.
+    Rewind(u64, bool),
     Repair,
     Answer(Whose, u8, PermissionDecision),
     Judge(Whose, u8),
@@ -149,6 +151,7 @@ fn why() -> impl Strategy<Value = StopReason> {
         3 => paused,
         1 => Just(reconfigured),
         1 => Just(StopReason::NewSession),
+        1 => Just(StopReason::Rewinding),
         1 => Just(StopReason::Disobeyed),
         1 => Just(tampered),
     ]
@@ -187,6 +190,7 @@ fn by_people() -> impl Strategy<Value = Deed> {
         1 => Just(Deed::Want),
         2 => Just(Deed::Stop),
         1 => Just(Deed::Forget),
+        2 => (1u64..40, any::<bool>()).prop_map(|(before, any)| Deed::Rewind(before, any)),
     ]
 }
 
@@ -247,6 +251,7 @@ impl World {
             | Deed::Want
             | Deed::Stop
             | Deed::Forget
+            | Deed::Rewind(..)
             | Deed::Answer(..) => self.act_as_people(deed),
             Deed::Hand(_)
             | Deed::Request(..)
@@ -304,6 +309,11 @@ impl World {
             Deed::Forget => {
                 let entry = machine.forget(now());
                 self.write(entry);
+            }
+            Deed::Rewind(before, has_session) => {
+                let session = has_session.then(|| session(9));
+                let rewound = machine.rewind(now(), Seq(*before), session, None);
+                self.write(rewound.into_iter().flatten());
             }
             Deed::Answer(whose, call, decision) => {
                 let key = key(self.of(*whose), *call);

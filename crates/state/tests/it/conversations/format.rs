@@ -50,7 +50,7 @@ fn the_example_of_a_log_has_every_kind() {
     assert_eq!(found.len(), KINDS.len(), "a kind that is not in the list");
 }
 
-const KINDS: [&str; 53] = [
+const KINDS: [&str; 55] = [
     "accepted",
     "answered",
     "asked",
@@ -85,6 +85,8 @@ const KINDS: [&str; 53] = [
     "requested",
     "response",
     "resumeFailed",
+    "rewinding",
+    "rewound",
     "seen asked",
     "seen called",
     "seen unknown",
@@ -144,6 +146,7 @@ fn name(record: &Record, found: &mut BTreeSet<&'static str>) {
             "ended"
         }
         Record::Forgotten => "forgotten",
+        Record::Rewound { .. } => "rewound",
         Record::Shortened { .. } => "shortened",
         Record::Repaired { .. } => "repaired",
     };
@@ -191,6 +194,7 @@ fn reason_name(why: &StopReason) -> &'static str {
     match why {
         StopReason::Paused { .. } => "paused",
         StopReason::NewSession => "newSession",
+        StopReason::Rewinding => "rewinding",
         StopReason::Disobeyed => "disobeyed",
         StopReason::Tampered { .. } => "tampered",
         StopReason::Reconfigured { .. } => "reconfigured",

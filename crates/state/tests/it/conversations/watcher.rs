@@ -121,6 +121,7 @@ fn explains(record: &Record, id: &MessageId, was: Place) -> bool {
         | Record::Interrupted { .. }
         | Record::Stopping { .. }
         | Record::Forgotten
+        | Record::Rewound { .. }
         | Record::Shortened { .. }
         | Record::Repaired { .. } => false,
     }
@@ -264,6 +265,7 @@ impl Runs {
             | Record::Decided { .. }
             | Record::Interrupted { .. }
             | Record::Forgotten
+            | Record::Rewound { .. }
             | Record::Shortened { .. }
             | Record::Repaired { .. } => {}
         }
