@@ -37,6 +37,13 @@ impl DataArgs {
         Ok(folders)
     }
 
+    /// The folder that something was done in: the one that was named, else the first usual one that is there.
+    pub(crate) fn used_folder(&self) -> anyhow::Result<PathBuf> {
+        let folders = self.folders()?;
+        let used = folders.into_iter().find(|folder| folder.is_dir());
+        used.map_or_else(|| self.folder(), Ok)
+    }
+
     fn named(&self, name: &str) -> anyhow::Result<PathBuf> {
         let given = self
             .data

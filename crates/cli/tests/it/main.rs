@@ -16,6 +16,7 @@ mod gateway;
 mod host;
 mod host_command;
 mod host_input;
+mod memory;
 mod pipe;
 mod policy;
 mod program;

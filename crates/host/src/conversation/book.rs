@@ -396,6 +396,19 @@ fn copy_head(from: &File, to: &Path, bytes: u64) -> io::Result<()> {
     copy.sync_all()
 }
 
+/// The line in which a durable event goes to clients; the hash is that of its record, with its place in it.
+pub(crate) fn event_line(
+    id: &ConversationId,
+    epoch: Epoch,
+    seq: Seq,
+    (hash, place): (log::ChainHash, usize),
+    entry: &Entry,
+    durable: &Durable,
+) -> Option<String> {
+    let chain_hash = chain_hash(hash, place)?;
+    line(id, epoch, seq, &chain_hash, entry, durable)
+}
+
 /// A durable event as it goes to clients.
 fn letter(
     id: &ConversationId,
@@ -406,6 +419,24 @@ fn letter(
     durable: &Durable,
 ) -> Option<Letter> {
     let chain_hash = chain_hash?;
+    let line = line(id, epoch, seq, &chain_hash, entry, durable)?;
+    let mark = Mark {
+        session_id: id.clone(),
+        epoch,
+        seq,
+        chain_hash,
+    };
+    Some(Letter::event(line.into(), mark))
+}
+
+fn line(
+    id: &ConversationId,
+    epoch: Epoch,
+    seq: Seq,
+    chain_hash: &ChainHash,
+    entry: &Entry,
+    durable: &Durable,
+) -> Option<String> {
     let event = HostEvent {
         seq: Some(seq),
         epoch: Some(epoch),
@@ -416,14 +447,7 @@ fn letter(
         copied: matches!(entry.record, Record::Copied(_)).then_some(true),
         ..HostEvent::new(id.clone(), durable.event.clone())
     };
-    let line = fitting(to_line(&HostToPylon::Event(event)).ok()?);
-    let mark = Mark {
-        session_id: id.clone(),
-        epoch,
-        seq,
-        chain_hash,
-    };
-    Some(Letter::event(line.into(), mark))
+    Some(fitting(to_line(&HostToPylon::Event(event)).ok()?))
 }
 
 /// The hash that proves a log up to an event: that of its record, and its place in it.
@@ -453,6 +477,7 @@ fn generation(record: &Record) -> Option<Generation> {
         | Record::Interrupted { .. }
         | Record::Stopping { .. }
         | Record::Forgotten
+        | Record::Rewound { .. }
         | Record::Shortened { .. }
         | Record::Repaired { .. } => None,
     }

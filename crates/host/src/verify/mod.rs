@@ -9,6 +9,7 @@
 
 mod journal;
 mod log;
+mod published;
 mod report;
 mod transcript;
 
@@ -19,6 +20,7 @@ use estelle_proto::ConversationId;
 
 use crate::run::lock::Lock;
 
+pub use published::{Published, published};
 pub use report::{Checked, Finding, FindingKind, Report};
 
 /// Why nothing could be proven at all.

@@ -17,7 +17,7 @@ impl Store {
     }
 }
 
-fn findings(db: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(super) fn findings(db: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut found = sqlite_findings(db)?;
     for (rule, sql) in RULES {
         let sql = sql.replace("{PLACES}", &PLACES.to_string());

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use estelle_proto::ipc::HostEvent;
-use estelle_proto::{ConversationId, Name, PathText, SkillType, Timestamp, WorkspaceId};
+use estelle_proto::{ConversationId, Name, PathText, SkillType, TextError, Timestamp, WorkspaceId};
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::apply::{self, Outcome};
@@ -35,6 +35,20 @@ pub struct Placement {
     pub working_dir: PathText,
     /// When it began.
     pub at: Timestamp,
+}
+
+impl Placement {
+    /// For a conversation of which only its events matter.
+    pub(super) fn nowhere(id: &ConversationId) -> Result<Self, TextError> {
+        Ok(Self {
+            conversation_id: id.clone(),
+            name: Name::parse("nowhere")?,
+            workspace_id: WorkspaceId::parse("nowhere")?,
+            workspace_name: Name::parse("nowhere")?,
+            working_dir: PathText::parse("/")?,
+            at: Timestamp(0),
+        })
+    }
 }
 
 /// Why a rebuild failed.
