@@ -31,7 +31,7 @@ pub(crate) fn run(up_args: &[OsString]) -> anyhow::Result<()> {
     } else {
         progress.skip("web", "because its packages could not be installed");
     }
-    progress.step(
+    let built = progress.step(
         "build",
         "the `estelle` program and the simulator",
         |watch| {
@@ -49,7 +49,14 @@ pub(crate) fn run(up_args: &[OsString]) -> anyhow::Result<()> {
             Ok(())
         },
     );
-    progress.finish()?;
+    let finished = progress.finish();
+    if built.is_none() {
+        return finished;
+    }
+    if let Err(error) = finished {
+        // Everything but the page is there, and the page says what is missing.
+        println!("{error:#}\nGoing on without what failed.");
+    }
     let program = workspace::built("estelle");
     let mut up = Command::new(&program);
     up.arg("up").args(up_args);

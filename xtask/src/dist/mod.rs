@@ -42,11 +42,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let plan = Plan::announce(&Cache::of_user()?, &[Tool::WebPackages])?;
     let mut progress = Progress::new(plan.steps() + 3);
     let tools = plan.carry_out(&mut progress)?;
-    progress.step("web", "the web app", |watch| {
-        steps::web_app(&tools, watch, &["build"])
-    });
-    progress.step("build", "the program for release", build);
-    progress.step("pack", "the archive", |watch| {
+    // What an earlier run packed must not be taken for this one's.
+    let _ = fs::remove_dir_all(workspace::target().join("dist"));
+    let web = |watch: Watch<'_>| steps::web_app(&tools, watch, &["build"]).map(drop);
+    in_turn(&mut progress, web, build, |watch| {
         let archive = pack(watch)?;
         println!(
             "    {} ({} kB)",
@@ -56,6 +55,28 @@ pub(crate) fn run() -> anyhow::Result<()> {
         Ok(())
     });
     progress.finish()
+}
+
+/// Each step needs the one before: what an earlier build left is not packed in its place.
+fn in_turn(
+    progress: &mut Progress,
+    web: impl FnOnce(Watch<'_>) -> anyhow::Result<()>,
+    build: impl FnOnce(Watch<'_>) -> anyhow::Result<()>,
+    pack: impl FnOnce(Watch<'_>) -> anyhow::Result<()>,
+) {
+    let is_there = progress.step("web", "the web app", web).is_some();
+    let is_built = if is_there {
+        let built = progress.step("build", "the program for release", build);
+        built.is_some()
+    } else {
+        progress.skip("build", "the web app belongs into the program");
+        false
+    };
+    if is_built {
+        progress.step("pack", "the archive", pack);
+    } else {
+        progress.skip("pack", "there is no new program");
+    }
 }
 
 fn build(watch: Watch<'_>) -> anyhow::Result<()> {
@@ -175,6 +196,28 @@ mod tests {
             .unwrap();
         let said = [output.stdout, output.stderr].concat();
         (output.status.success(), String::from_utf8(said).unwrap())
+    }
+
+    #[test]
+    fn nothing_is_packed_after_a_failure() {
+        let packed = |web: fn() -> anyhow::Result<()>, build: fn() -> anyhow::Result<()>| {
+            let mut packed = false;
+            let mut progress = Progress::new(3);
+            in_turn(
+                &mut progress,
+                |_| web(),
+                |_| build(),
+                |_| {
+                    packed = true;
+                    Ok(())
+                },
+            );
+            (packed, progress.finish().is_ok())
+        };
+        let fails = || anyhow::bail!("broken");
+        assert_eq!(packed(|| Ok(()), || Ok(())), (true, true));
+        assert_eq!(packed(|| Ok(()), fails), (false, false));
+        assert_eq!(packed(fails, || Ok(())), (false, false));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `estelle restore`: what a backup has becomes what the machine has.
 //!
-//! The database is replaced, also while everything runs; what happened since then is told again by the host. The registry
-//! and the logs can only be put back while nobody uses them. A log that is there is newer than its copy, and stays.
+//! All of it is put back while nothing runs. While `estelle up` runs only the database can be replaced, which must be asked for
+//! by name: what happened since then is told again by the host. A log that is there is newer than its copy, and stays.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,15 +22,17 @@ use crate::pylon;
 
 /// Put a backup back.
 ///
-/// While `estelle up` runs, workspaces, history, settings and usage become what they were; what happened since comes again
-/// from the host's logs. When nothing runs, the registry of the relay and missing logs are put back as well. Devices that
-/// were revoked stay out.
+/// Workspaces, history, settings and usage become what they were, and so does the registry of the relay; logs that are missing
+/// are put back. `estelle up` and the host must not run for that. Devices that were revoked stay out.
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArgs {
     #[command(flatten)]
     data: DataArgs,
     /// The folder that `estelle backup` made.
     from: PathBuf,
+    /// Only the database, which is possible while `estelle up` runs; what happened since comes again from the host's logs.
+    #[arg(long)]
+    database_only: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -45,22 +47,28 @@ pub(crate) fn run(args: &RestoreArgs) -> anyhow::Result<ExitCode> {
         .build()?;
     let put_back = runtime.block_on(async {
         let data = machine::find(&args.data.folders()?).await?;
-        if machine::is_open(&data).await {
-            let from = from.join(DATABASE);
-            machine::ask_store(&data, &StoreRequest::Restore { from }).await?;
-            return anyhow::Ok(vec!["database".to_owned()]);
+        match (machine::is_open(&data).await, args.database_only) {
+            (true, true) => {
+                let from = from.join(DATABASE);
+                machine::ask_store(&data, &StoreRequest::Restore { from }).await?;
+                anyhow::Ok(vec!["database".to_owned()])
+            }
+            (true, false) => bail!(
+                "`estelle up` runs on {}: end it and the host (`estelle host stop`; its runs live on) to put everything back, \
+                 or name --database-only to put back workspaces, history, settings and usage while it runs",
+                data.display()
+            ),
+            (false, true) => {
+                pylon::restore(&data, from.join(DATABASE)).await?;
+                Ok(vec!["database".to_owned()])
+            }
+            (false, false) => at_rest(&from, &data).await,
         }
-        at_rest(&from, &data).await
     })?;
     if args.json {
         anstream::println!("{}", json!({ "restored": put_back, "backup": manifest }));
     } else {
         anstream::println!("Restored from {}: {}", manifest.at, put_back.join(", "));
-        if put_back.len() == 1 {
-            anstream::println!(
-                "The registry of the relay and the logs are in use and were left; stop everything to put those back."
-            );
-        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -55,7 +55,7 @@ impl Failure {
         Self::Missing { said: said.into() }
     }
 
-    pub(super) fn away(said: impl Into<String>) -> Self {
+    pub(crate) fn away(said: impl Into<String>) -> Self {
         Self::Away { said: said.into() }
     }
 

@@ -47,6 +47,8 @@ pub(super) struct Link {
     kept: VecDeque<Heard>,
     /// The build of the relay, if it says so.
     pub(super) relay_build: Option<String>,
+    /// Our number among the devices, if the relay says so.
+    pub(super) own_id: Option<DeviceId>,
 }
 
 impl Link {
@@ -79,6 +81,7 @@ impl Link {
             socket,
             kept: VecDeque::new(),
             relay_build: None,
+            own_id: None,
         };
         link.authenticate(way).await?;
         Ok(link)
@@ -97,6 +100,7 @@ impl Link {
             {
                 result.outcome().map_err(Failure::Refused)?;
                 self.relay_build = result.relay_version;
+                self.own_id = result.device.map(|device| device.device_id);
                 return Ok(());
             }
         }
@@ -193,6 +197,12 @@ impl Link {
 
     /// The machines that are connected now.
     pub(super) async fn machines(&mut self) -> anyhow::Result<Vec<ConnectedDevice>> {
+        let devices = self.devices().await?;
+        Ok(devices.into_iter().filter(is_machine).collect())
+    }
+
+    /// Everybody who is connected now.
+    pub(super) async fn devices(&mut self) -> anyhow::Result<Vec<ConnectedDevice>> {
         self.tell_relay(GetDevices::default()).await?;
         let listing = async {
             loop {
@@ -206,10 +216,13 @@ impl Link {
             }
         };
         let devices = timeout(ANSWER_WITHIN, listing).await;
-        let devices = devices.map_err(|_| Failure::away("the relay does not answer"))??;
-        let is_pylon = |device: &ConnectedDevice| device.device_type == DeviceType::Pylon;
-        Ok(devices.into_iter().filter(is_pylon).collect())
+        devices.map_err(|_| Failure::away("the relay does not answer"))?
     }
+}
+
+/// Whether a device is a machine with conversations.
+pub(super) fn is_machine(device: &ConnectedDevice) -> bool {
+    device.device_type == DeviceType::Pylon
 }
 
 fn broken(why: &str) -> anyhow::Error {

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use estelle_proto::Token;
+use estelle_proto::{IsoTime, Token};
 use rustls_pki_types::CertificateDer;
 use serde::Deserialize;
 
 use super::failure::Failure;
-use super::link::Link;
+use super::link::{Link, is_machine};
 use crate::config::{Config, ConfigArgs};
 use crate::data::DataArgs;
 use crate::machine;
@@ -47,6 +47,8 @@ pub(crate) struct Presence {
     pub(crate) url: String,
     pub(crate) relay_build: Option<String>,
     pub(crate) machines: Vec<String>,
+    /// When it let us in, by its own clock.
+    pub(crate) let_in_at: Option<IsoTime>,
 }
 
 /// How to get in.
@@ -81,11 +83,17 @@ impl ClientArgs {
     pub(crate) async fn presence(&self) -> anyhow::Result<Presence> {
         let way = self.way().await?;
         let mut link = Link::open(&way).await?;
-        let machines = link.machines().await?;
+        let devices = link.devices().await?;
+        let own = devices
+            .iter()
+            .find(|one| Some(one.device_id) == link.own_id);
+        let let_in_at = own.map(|own| own.connected_at.clone());
+        let machines = devices.into_iter().filter(is_machine);
         Ok(Presence {
             url: way.url,
             relay_build: link.relay_build,
-            machines: machines.into_iter().map(|machine| machine.name).collect(),
+            machines: machines.map(|machine| machine.name).collect(),
+            let_in_at,
         })
     }
 

@@ -3,15 +3,19 @@
 use estelle_host::data::socket;
 use estelle_host::ipc::{Client, ConnectError};
 
-use super::{Check, Patient};
-use crate::client::ClientArgs;
+use estelle_proto::{IsoTime, Timestamp};
 
+use super::{Check, Patient};
+use crate::client::{ClientArgs, Presence, now};
+
+/// How far two clocks may be apart, in milliseconds.
+const APART_MS: i64 = 30_000;
 const OWN: &str = env!("CARGO_PKG_VERSION");
 
 pub(super) async fn examine(patient: &Patient) -> Vec<Check> {
     let mut checks = vec![host(patient).await];
     if patient.is_up {
-        checks.push(relay(patient).await);
+        checks.extend(relay(patient).await);
     } else {
         let found = format!("`estelle up` does not run on {}", patient.data.display());
         let advice = "start it, or `estelle service install` so that it always runs";
@@ -42,9 +46,34 @@ async fn host(patient: &Patient) -> Check {
     }
 }
 
-async fn relay(patient: &Patient) -> Check {
+async fn relay(patient: &Patient) -> Vec<Check> {
     let client = ClientArgs::of_folder(patient.data.clone());
-    match client.presence().await {
+    let began = now();
+    let presence = client.presence().await;
+    let theirs = presence.as_ref().ok();
+    let theirs = theirs.and_then(|presence| presence.let_in_at.clone());
+    let clock = theirs.map(|theirs| relay_clock(&theirs, began, now()));
+    std::iter::once(joined(presence)).chain(clock).collect()
+}
+
+/// Whether the clock of the relay goes with ours: it let us in between two moments of ours.
+fn relay_clock(theirs: &IsoTime, began: Timestamp, ended: Timestamp) -> Check {
+    // All of them are of one form and in UTC, so that texts compare as times do.
+    let earliest = IsoTime::from(Timestamp(began.0.saturating_sub(APART_MS)));
+    let latest = IsoTime::from(Timestamp(ended.0.saturating_add(APART_MS)));
+    if (earliest.as_str()..=latest.as_str()).contains(&theirs.as_str()) {
+        return Check::good("relay", "its clock goes with ours");
+    }
+    let found = format!(
+        "its clock shows {theirs}, and ours {}",
+        IsoTime::from(ended)
+    );
+    let advice = "let both be kept by NTP: secrets and pairings expire by the clock of the relay";
+    Check::warning("relay", found, advice)
+}
+
+fn joined(presence: anyhow::Result<Presence>) -> Check {
+    match presence {
         Ok(presence) if presence.machines.is_empty() => Check::bad(
             "up",
             "the relay answers, and the Pylon has not joined it",
@@ -79,5 +108,24 @@ async fn port(patient: &Patient) -> Check {
             format!("{listen} cannot be used: {error}"),
             "end what uses it, or set `relay.listen`",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Health;
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_far_from_ours_is_told() {
+        let (began, ended) = (Timestamp(1_800_000_000_000), Timestamp(1_800_000_001_000));
+        let health = |theirs: i64| {
+            let theirs = IsoTime::from(Timestamp(theirs));
+            relay_clock(&theirs, began, ended).health
+        };
+        assert_eq!(health(began.0), Health::Good);
+        assert_eq!(health(began.0 - 29_000), Health::Good);
+        assert_eq!(health(began.0 - 31_000), Health::Warning);
+        assert_eq!(health(ended.0 + 31_000), Health::Warning);
     }
 }

@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use estelle_proto::{DeviceToRelay, Envelope, RelayToDevice, RequestId};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+use crate::client::Failure;
 
 /// How long an answer may take.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -30,10 +32,11 @@ impl Call {
             return Ok((Self { lines, to }, folder));
         }
         let places: Vec<String> = folders.iter().map(|at| at.display().to_string()).collect();
-        bail!(
+        Err(Failure::away(format!(
             "`estelle up` does not run on {}: start it, or name its folder with --data",
             places.join(" or ")
-        );
+        ))
+        .into())
     }
 
     /// Says something as the machine.

@@ -75,7 +75,12 @@ pub(crate) fn run(args: &ServiceArgs) -> anyhow::Result<ExitCode> {
         match &args.command {
             ServiceCommand::Install(args) => install(args).await,
             ServiceCommand::Uninstall => uninstall().await,
-            ServiceCommand::Status { json } => status(*json).await,
+            ServiceCommand::Status { json } => {
+                let state = state().await;
+                let shown = if *json { state.json()? } else { state.text() };
+                anstream::println!("{shown}");
+                Ok(state.exit_code())
+            }
         }
     })
 }
@@ -136,25 +141,38 @@ async fn uninstall() -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn status(is_json: bool) -> anyhow::Result<ExitCode> {
-    let state = state().await;
-    let (word, active, lingers) = match state {
-        State::NoSystemd => ("no systemd", false, false),
-        State::Missing => ("not installed", false, false),
-        State::Installed { active, lingers } => ("installed", active, lingers),
-    };
-    if is_json {
-        let shown = json!({"state": word, "active": active, "lingers": lingers, "unit": file()?});
-        anstream::println!("{shown}");
-    } else {
-        let runs = if active { ", and runs" } else { "" };
-        anstream::println!("{UNIT}: {word}{runs}");
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::NoSystemd => "no systemd",
+            Self::Missing => "not installed",
+            Self::Installed { .. } => "installed",
+        }
     }
-    Ok(if active {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+
+    fn is_active(self) -> bool {
+        matches!(self, Self::Installed { active: true, .. })
+    }
+
+    fn json(self) -> anyhow::Result<String> {
+        let lingers = matches!(self, Self::Installed { lingers: true, .. });
+        let (word, active) = (self.word(), self.is_active());
+        let shown = json!({"state": word, "active": active, "lingers": lingers, "unit": file()?});
+        Ok(shown.to_string())
+    }
+
+    fn text(self) -> String {
+        let runs = if self.is_active() { ", and runs" } else { "" };
+        format!("{UNIT}: {}{runs}", self.word())
+    }
+
+    fn exit_code(self) -> ExitCode {
+        if self.is_active() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Looks how the unit is.

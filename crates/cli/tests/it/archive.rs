@@ -81,7 +81,10 @@ async fn a_backup_is_made_and_put_back_while_everything_runs() {
     say(&machine, &id, "after");
     run(&machine, &["new", "workspace", "Later"]).with_code(0);
     assert_eq!(workspaces(&machine), ["Project", "Later"]);
-    let restored = run(&machine, &["restore", &folder]).with_code(0);
+    let refused = run(&machine, &["restore", &folder]).with_code(1);
+    assert!(refused.err.contains("--database-only"), "{refused:?}");
+    assert_eq!(workspaces(&machine), ["Project", "Later"]);
+    let restored = run(&machine, &["restore", "--database-only", &folder]).with_code(0);
     assert!(restored.out.contains("database"), "{restored:?}");
     assert_eq!(workspaces(&machine), ["Project"]);
     run(&machine, &["watch", &id, "--until-idle", "--timeout", "40"]).with_code(0);
