@@ -15,6 +15,7 @@ mod command;
 mod descendants;
 mod dist;
 mod fuzz;
+mod gateway;
 mod generate;
 mod progress;
 mod setup;

@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use crate::command::{self, Watch};
 use crate::progress::Progress;
 use crate::setup::{Cache, Plan, Tool, Tools, web};
-use crate::{fuzz, generate, tidy, workspace};
+use crate::{fuzz, gateway, generate, tidy, workspace};
 
 /// A cold build of everything on two cores takes several minutes.
 const BUILD_LIMIT: Duration = Duration::from_mins(30);
@@ -41,11 +41,12 @@ enum Step {
     Tests,
     DocTests,
     Docs,
+    Gateway,
     Fuzz,
 }
 
 /// All steps. Cheap ones come first, so that a slip shows within seconds.
-const ALL: [Step; 11] = [
+const ALL: [Step; 12] = [
     Step::Fmt,
     Step::Tidy,
     Step::Gen,
@@ -55,6 +56,7 @@ const ALL: [Step; 11] = [
     Step::Tests,
     Step::DocTests,
     Step::Docs,
+    Step::Gateway,
     Step::WebPages,
     Step::Fuzz,
 ];
@@ -72,6 +74,7 @@ impl Step {
             Self::Tests => "tests",
             Self::DocTests => "doc-tests",
             Self::Docs => "docs",
+            Self::Gateway => "gateway",
             Self::Fuzz => "fuzz",
         }
     }
@@ -81,6 +84,7 @@ impl Step {
         match self {
             Self::Fmt | Self::Tidy | Self::Gen => "quick",
             Self::Clippy | Self::Build | Self::Tests | Self::DocTests | Self::Docs => "rust",
+            Self::Gateway => "gateway",
             Self::Web | Self::WebPages => "app",
             Self::Fuzz => "fuzz",
         }
@@ -100,6 +104,9 @@ impl Step {
             Self::Tests => "unit and integration tests, with the simulator and both real CLIs",
             Self::DocTests => "examples in the documentation run",
             Self::Docs => "the documentation builds without warning",
+            Self::Gateway => {
+                "the HTTP interface answers as its description says, to good and bad requests"
+            }
             Self::Fuzz => "each fuzz target for 30 s",
         }
     }
@@ -107,6 +114,7 @@ impl Step {
     fn needs(self) -> &'static [Tool] {
         match self {
             Self::Tests => &[Tool::OldestClaude, Tool::NewestClaude, Tool::Nextest],
+            Self::Gateway => &[Tool::Schemathesis],
             Self::Web => &[Tool::WebPackages],
             Self::WebPages => &[Tool::WebPackages, Tool::Browser, Tool::NewestClaude],
             Self::Fmt
@@ -156,6 +164,10 @@ impl Step {
                 watch,
             ),
             Self::Docs => docs(watch),
+            Self::Gateway => {
+                programs(watch)?;
+                gateway::run(tools, watch)
+            }
             Self::Fuzz => fuzz::run(FUZZ_SECONDS, watch),
         }
     }
@@ -217,8 +229,8 @@ fn cargo(args: &[&str], watch: Watch<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The pages are those that the program itself serves, so it is built first.
-fn web_pages(tools: &Tools, watch: Watch<'_>) -> anyhow::Result<()> {
+/// The program and the simulator, for steps that run them.
+fn programs(watch: Watch<'_>) -> anyhow::Result<()> {
     cargo(
         &[
             "build",
@@ -230,7 +242,12 @@ fn web_pages(tools: &Tools, watch: Watch<'_>) -> anyhow::Result<()> {
             "--bins",
         ],
         watch,
-    )?;
+    )
+}
+
+/// The pages are those that the program itself serves, so it is built first.
+fn web_pages(tools: &Tools, watch: Watch<'_>) -> anyhow::Result<()> {
+    programs(watch)?;
     web_app(tools, watch, &["build", "e2e"])
 }
 

@@ -14,6 +14,7 @@ mod cache;
 mod claude_cli;
 mod nextest;
 mod node;
+pub(crate) mod schemathesis;
 pub(crate) mod web;
 
 pub(crate) use cache::Cache;
@@ -29,6 +30,7 @@ pub(crate) enum Tool {
     Nextest,
     WebPackages,
     Browser,
+    Schemathesis,
 }
 
 /// Where the tools are that a run asked for.
@@ -61,6 +63,7 @@ impl Tool {
             Self::Nextest => "get-nextest",
             Self::WebPackages => "web-packages",
             Self::Browser => "browser",
+            Self::Schemathesis => "schemathesis",
         }
     }
 
@@ -72,7 +75,7 @@ impl Tool {
         match self {
             Self::OldestClaude => Some(&claude_cli::OLDEST),
             Self::NewestClaude => Some(&claude_cli::NEWEST),
-            Self::Nextest | Self::WebPackages | Self::Browser => None,
+            Self::Nextest | Self::WebPackages | Self::Browser | Self::Schemathesis => None,
         }
     }
 
@@ -93,6 +96,11 @@ impl Tool {
                 "Chromium, the system's package, {} MB on disk",
                 browser::MEGABYTES
             ),
+            (Self::Schemathesis, None) => format!(
+                "schemathesis {}, Python packages, {} MB on disk",
+                schemathesis::VERSION,
+                schemathesis::MEGABYTES
+            ),
             (_, None) => format!(
                 "cargo-nextest {}, built from source with cargo, some minutes",
                 nextest::VERSION
@@ -106,6 +114,7 @@ impl Tool {
             (_, Some(release)) => release.megabytes * 3 / 2,
             (Self::WebPackages, None) => web::MEGABYTES * 3 / 2,
             (Self::Browser, None) => browser::MEGABYTES,
+            (Self::Schemathesis, None) => schemathesis::MEGABYTES * 3 / 2,
             (_, None) => nextest::MEGABYTES,
         }
     }
@@ -115,6 +124,7 @@ impl Tool {
             (_, Some(release)) => release.find(cache),
             (Self::WebPackages, None) => web::find(cache),
             (Self::Browser, None) => Ok(browser::find()),
+            (Self::Schemathesis, None) => Ok(schemathesis::find(cache)),
             (_, None) => Ok(nextest::find(cache)),
         }
     }
@@ -129,6 +139,7 @@ impl Tool {
             (_, Some(release)) => release.install(cache, lock, watch),
             (Self::WebPackages, None) => web::install(cache, lock, watch),
             (Self::Browser, None) => browser::install(watch),
+            (Self::Schemathesis, None) => schemathesis::install(cache, lock, watch),
             (_, None) => nextest::install(cache, lock, watch),
         }
     }
