@@ -408,9 +408,12 @@ pub(super) const KEYS: &[Key] = &[
         variables: &["ESTELLE_GATEWAY_LISTEN"],
         about: "Where the HTTP interface listens, on this machine alone; empty means not at all.",
         take: |config, given| {
+            let wanted = "an address of this machine alone, such as 127.0.0.1:7711,";
             let address = given.maybe()?.map(|text| {
-                let wanted = "an address with a port, such as 127.0.0.1:7711,";
-                Given::One(text.to_owned()).parsed(wanted)
+                let address = Given::One(text.to_owned()).parsed::<SocketAddr>(wanted)?;
+                let is_own = address.ip().to_canonical().is_loopback();
+                let refused = || format!("is `{text}`, and {wanted} is wanted");
+                is_own.then_some(address).ok_or_else(refused)
             });
             config.gateway.listen = address.transpose()?;
             Ok(())
