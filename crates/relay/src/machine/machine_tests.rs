@@ -24,7 +24,7 @@ fn realm(name: &str) -> RealmName {
 }
 
 /// A machine, its clock, and what its connections were told.
-struct Bench {
+pub(super) struct Bench {
     machine: Machine,
     elapsed: Duration,
     told: BTreeMap<ConnId, Vec<Value>>,
@@ -34,7 +34,7 @@ struct Bench {
 }
 
 impl Bench {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let settings = Settings {
             build: "test".to_owned(),
             connections_per_device: 64,
@@ -95,7 +95,7 @@ impl Bench {
         self.step(Input::Tick);
     }
 
-    fn open(&mut self) -> ConnId {
+    pub(super) fn open(&mut self) -> ConnId {
         self.next += 1;
         let conn = ConnId(self.next);
         let address = None;
@@ -103,13 +103,13 @@ impl Bench {
         conn
     }
 
-    fn say(&mut self, conn: ConnId, message: &Value) {
+    pub(super) fn say(&mut self, conn: ConnId, message: &Value) {
         let text = message.to_string();
         self.step(Input::Frame { conn, text });
     }
 
     /// What a connection was told since the last time, `device_status` excepted.
-    fn heard(&mut self, conn: ConnId) -> Vec<Value> {
+    pub(super) fn heard(&mut self, conn: ConnId) -> Vec<Value> {
         let mut heard = self.told.remove(&conn).unwrap_or_default();
         heard.retain(|message| message["type"] != "device_status");
         heard
@@ -121,7 +121,7 @@ impl Bench {
         result.unwrap().unwrap().unwrap().1
     }
 
-    fn pylon(&mut self, name: &str, id: u32) -> ConnId {
+    pub(super) fn pylon(&mut self, name: &str, id: u32) -> ConnId {
         let pylon = PylonProfile {
             device_id: DeviceId(id),
             name: Name::parse("Selene").unwrap(),

@@ -362,3 +362,5 @@ fn refuse(
 #[cfg(test)]
 #[path = "machine_tests.rs"]
 mod tests;
+#[cfg(test)]
+mod timing_tests;

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use crate::kit::House;
 
 /// Sends bytes and reads until the relay closes or answers with a whole head and body.
-async fn raw(house: &House, request: &str) -> String {
+pub(crate) async fn raw(house: &House, request: &str) -> String {
     let mut stream = TcpStream::connect(house.address()).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -22,13 +22,13 @@ async fn raw(house: &House, request: &str) -> String {
     String::from_utf8(answer).unwrap()
 }
 
-async fn get(house: &House, path: &str, headers: &str) -> String {
+pub(crate) async fn get(house: &House, path: &str, headers: &str) -> String {
     let host = house.address();
     let head = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
     raw(house, &format!("{head}{headers}\r\n")).await
 }
 
-fn status(answer: &str) -> &str {
+pub(crate) fn status(answer: &str) -> &str {
     answer.split(' ').nth(1).unwrap_or("none")
 }
 

@@ -8,6 +8,8 @@
 )]
 
 mod abuse;
+mod attacks_http;
+mod attacks_routing;
 mod auth;
 mod devices;
 mod http;
