@@ -43,7 +43,7 @@ pub(crate) fn run(tools: &Tools, watch: Watch<'_>) -> anyhow::Result<()> {
         .env("ESTELLE_TOKEN", token.trim());
     let output = command::run(&mut tester, LIMIT, watch)
         .context("the gateway does not keep to its description")?;
-    let counted = output.lines().filter(|line| line.contains("Test cases"));
+    let counted = output.lines().filter(|line| line.contains(" generated"));
     for line in counted {
         println!("    {}", line.trim());
     }
