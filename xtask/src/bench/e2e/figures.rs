@@ -1,6 +1,6 @@
 //! What is measured, how often, and with which CLI: the calls of the meter.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::Context as _;
@@ -37,6 +37,8 @@ pub(crate) struct Pair {
 pub(crate) struct Figures {
     pub(crate) plan: Plan,
     pub(crate) simulated: Pair,
+    /// The same with all data in memory, so that nothing waits for a disk.
+    pub(crate) in_memory: Pair,
     pub(crate) real: Option<Pair>,
     pub(crate) stream: Pair,
     pub(crate) memory: Vec<Value>,
@@ -49,38 +51,59 @@ pub(crate) struct Meter {
     /// How the real CLI is found, if it is there.
     real: Option<PathBuf>,
     variables: Vec<(&'static str, PathBuf)>,
-    folder: PathBuf,
+    /// On a disk, because what is durable is synced to one.
+    disk: PathBuf,
+    memory: PathBuf,
 }
 
 impl Meter {
     pub(crate) fn new(tools: &Tools) -> anyhow::Result<Self> {
-        // A disk, because what is durable is synced to one.
-        let folder = workspace::root().join("target/bench-e2e");
-        std::fs::create_dir_all(&folder)
-            .with_context(|| format!("failed to make {}", folder.display()))?;
+        let disk = workspace::root().join("target/bench-e2e");
+        std::fs::create_dir_all(&disk)
+            .with_context(|| format!("failed to make {}", disk.display()))?;
+        let memory = PathBuf::from("/dev/shm");
+        let memory = if memory.is_dir() {
+            memory
+        } else {
+            disk.clone()
+        };
         let variables = tools.variables();
         Ok(Self {
             real: tools.get(Tool::NewestClaude).cloned(),
             variables: variables.map(|(name, path)| (name, path.clone())).collect(),
-            folder,
+            disk,
+            memory,
         })
     }
 
     fn run(&self, cli: &str, what: &str, count: usize) -> anyhow::Result<Value> {
+        self.run_in(&self.disk, cli, what, count)
+    }
+
+    fn run_in(&self, folder: &Path, cli: &str, what: &str, count: usize) -> anyhow::Result<Value> {
         let release = workspace::target().join("release");
         let mut command = Command::new(release.join("examples/bench_e2e"));
-        command.env("TMPDIR", &self.folder);
+        command.env("TMPDIR", folder);
         command.envs(self.variables.iter().map(|(name, path)| (name, path)));
         meter::run(command, &[cli, what, &count.to_string()])
     }
 
     fn pair(&self, rounds: usize, cli: &str, what: &str, count: usize) -> anyhow::Result<Pair> {
+        self.pair_in(&self.disk, rounds, (cli, what), count)
+    }
+
+    fn pair_in(
+        &self,
+        folder: &Path,
+        rounds: usize,
+        (cli, what): (&str, &str),
+        count: usize,
+    ) -> anyhow::Result<Pair> {
+        let run = |whose| self.run_in(folder, cli, &format!("{what}-{whose}"), count);
         let mut pair = Pair::default();
         for _ in 0..rounds {
-            pair.bare
-                .push(self.run(cli, &format!("{what}-bare"), count)?);
-            pair.whole
-                .push(self.run(cli, &format!("{what}-whole"), count)?);
+            pair.bare.push(run("bare")?);
+            pair.whole.push(run("whole")?);
         }
         Ok(pair)
     }
@@ -113,7 +136,12 @@ impl Plan {
         let rounds = self.rounds;
         let what = format!("{} prompts to the simulator, {rounds} rounds", self.prompts);
         let simulated = progress.step("simulator", &what, |_| {
-            meter.pair(rounds, "simulator", "first", self.prompts)
+            let who = ("simulator", "first");
+            let in_memory = meter.pair_in(&meter.memory, rounds, who, self.prompts)?;
+            Ok((
+                meter.pair(rounds, "simulator", "first", self.prompts)?,
+                in_memory,
+            ))
         });
         let what = format!(
             "{} prompts to the CLI {NEWEST_CLI}, {rounds} rounds",
@@ -141,9 +169,11 @@ impl Plan {
             Ok((memory?, vec![restart]))
         });
         let (memory, restart) = rest?;
+        let (simulated, in_memory) = simulated?;
         Some(Figures {
             plan: self,
-            simulated: simulated?,
+            simulated,
+            in_memory,
             real: real?,
             stream: stream?,
             memory,
