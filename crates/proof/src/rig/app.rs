@@ -123,6 +123,8 @@ impl App {
 
     async fn try_connect(&mut self) -> anyhow::Result<()> {
         let stream = TcpStream::connect(&self.address).await?;
+        // As every app does: a message does not wait for others.
+        stream.set_nodelay(true)?;
         let url = format!("ws://{}/ws", self.address);
         let (mut socket, _) = tokio_tungstenite::client_async(url, stream).await?;
         let payload = json!({"deviceType": "app", "token": self.token});
