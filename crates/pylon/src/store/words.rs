@@ -79,6 +79,10 @@ fn stretches(text: &str) -> Vec<Stretch> {
 
 /// The text as the tokenizer is to see it: each character of a dense stretch begins a pair, the last one stands alone.
 fn indexed(text: &str) -> String {
+    // Nothing in it has another form or is dense, and looking at each character costs as much as the index itself.
+    if text.is_ascii() {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len() * 2);
     for stretch in stretches(text) {
         match stretch {
