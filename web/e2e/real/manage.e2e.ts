@@ -52,6 +52,20 @@ describe.skipIf(!hasMachine)("managing a real machine", () => {
     expect(await desk.said("Three basils").count()).toBe(0);
   });
 
+  it("rewinds to a message: what came after is still there to read, and the message waits to be changed", async () => {
+    const { page } = desk;
+    const second = page.getByRole("article", { name: "You" }).filter({ hasText: "Second." });
+    await second.getByRole("button").click();
+    await page.getByRole("button", { name: /^Rewind to here/ }).click();
+    expect(await page.getByRole("dialog").count()).toBe(1);
+    await page.getByRole("button", { name: /^Press again to rewind/ }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await expect.poll(() => desk.field.inputValue()).toMatch(/^Second\./);
+    await desk.said("Two basils").waitFor();
+    await desk.send(script("Rewound.", { say: "Four basils" }));
+    await desk.said("Four basils").waitFor();
+  });
+
   it("finds words in the conversation on the screen, and not those of others", async () => {
     const { page } = desk;
     await page.keyboard.press("Alt+f");

@@ -440,6 +440,9 @@ export const en = {
     branch: "Branch from here",
     branchHelp:
       "A new conversation with everything before this message, and this message ready to be changed. The old one stays as it is.",
+    rewind: "Rewind to here",
+    rewindSure: "Press again to rewind",
+    rewindHelp: "Claude forgets this message and everything after it. It stays to be read, and files stay as they are.",
   },
   find: {
     open: "Search in here…",

@@ -438,6 +438,9 @@ export const ko: Catalogue = {
     branch: "여기서 갈라지기",
     branchHelp:
       "이 메시지 이전까지의 내용으로 새 대화를 만들고, 이 메시지는 고쳐 쓸 수 있게 입력란에 넣습니다. 기존 대화는 그대로 남습니다.",
+    rewind: "여기로 되돌리기",
+    rewindSure: "되돌리려면 다시 누르세요",
+    rewindHelp: "Claude가 이 메시지와 그 뒤의 내용을 잊습니다. 읽을 수는 있고, 파일은 그대로입니다.",
   },
   find: {
     open: "이 대화에서 찾기…",

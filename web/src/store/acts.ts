@@ -166,6 +166,15 @@ export function forkConversation(place: Place, beforeSeq: number): Promise<strin
   );
 }
 
+/** Lets a conversation go on from before a message of a person. What came after stays to be seen, marked. */
+export function rewindConversation(place: Place, beforeSeq: number): Promise<void> {
+  const { conversationId, workspaceId } = ids(place);
+  return ask(place.machine.deviceId, (requestId) => ({
+    type: "conversation_rewind",
+    payload: { workspaceId, conversationId, beforeSeq, requestId },
+  }));
+}
+
 export async function createWorkspace(deviceId: number, name: string, workingDir: string): Promise<string> {
   return ask(
     deviceId,

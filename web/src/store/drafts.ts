@@ -17,3 +17,17 @@ export function saveDraft(conversationId: string, text: string): void {
   clearTimeout(timer);
   timer = setTimeout(() => save("drafts", drafts), DELAY_MS);
 }
+
+const fields = new Map<string, (text: string) => void>();
+
+/** Puts a text into the field of a conversation, also if it is on the screen. */
+export function putDraft(conversationId: string, text: string): void {
+  saveDraft(conversationId, text);
+  fields.get(conversationId)?.(text);
+}
+
+/** Tells the field on the screen what is put into it. */
+export function followDraft(conversationId: string, set: (text: string) => void): () => void {
+  fields.set(conversationId, set);
+  return () => void fields.delete(conversationId);
+}

@@ -7,7 +7,7 @@ import type { Place } from "@/model/fleet";
 import { titleOf } from "@/model/title";
 import { control, renameConversation, sendMessage, tell } from "@/store/acts";
 import { useApp } from "@/store/app";
-import { draftOf, saveDraft } from "@/store/drafts";
+import { draftOf, followDraft, saveDraft } from "@/store/drafts";
 import { useRight } from "@/store/rights";
 import { changeSettings, useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
@@ -33,7 +33,10 @@ export function Composer({ place }: { place: Place }) {
   const at = Math.min(chosen, commands.length - 1);
   const hasText = value.trim() !== "";
 
-  useEffect(() => setValue(draftOf(id)), [id]);
+  useEffect(() => {
+    setValue(draftOf(id));
+    return followDraft(id, setValue);
+  }, [id]);
   useHeight(field, value);
 
   const change = (next: string) => {

@@ -1,12 +1,13 @@
 /** What can be done with a message of a person, in a window that a thumb reaches. */
-import { Copy, GitBranch } from "lucide-react";
+import { Copy, GitBranch, Undo2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import type { UserEntry } from "@/model/entries";
 import type { Place } from "@/model/fleet";
-import { forkConversation } from "@/store/acts";
-import { saveDraft } from "@/store/drafts";
+import { forkConversation, rewindConversation } from "@/store/acts";
+import { putDraft } from "@/store/drafts";
+import { useRight } from "@/store/rights";
 import { useText } from "@/store/text";
 import { Dialog } from "@/ui/dialog";
 import { errorText } from "@/ui/label";
@@ -24,19 +25,32 @@ export function MessageSheet({ entry, place, close }: MessageSheetProps) {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const { seq } = entry;
-  const branch = async () => {
-    if (seq === undefined) return;
+  const [isSure, setSure] = useState(false);
+  const attempt = async (work: () => Promise<void>) => {
     setBusy(true);
     try {
-      const id = await forkConversation(place, seq);
-      saveDraft(id, entry.text);
+      await work();
       close();
-      go(`/c/${encodeURIComponent(id)}`);
     } catch (failure) {
       setError(errorText(text, failure));
       setBusy(false);
     }
   };
+  const branch = (beforeSeq: number) =>
+    attempt(async () => {
+      const id = await forkConversation(place, beforeSeq);
+      putDraft(id, entry.text);
+      go(`/c/${encodeURIComponent(id)}`);
+    });
+  const rewind = (beforeSeq: number) =>
+    attempt(async () => {
+      await rewindConversation(place, beforeSeq);
+      putDraft(place.conversation.conversationId, entry.text);
+    });
+  const mayWrite = useRight("prompt");
+  const isReady = !isBusy && place.machine.isOnline && mayWrite;
+  const help = (words: string) =>
+    mayWrite ? (place.machine.isOnline ? words : text.talk.offline) : text.composer.noRight;
   return (
     <Dialog title={text.message.title} onClose={close} width="max-w-md" isSheet>
       <p className="line-clamp-3 whitespace-pre-wrap border-b border-line px-5 py-3 text-[13.5px] text-muted [overflow-wrap:anywhere]">
@@ -52,13 +66,23 @@ export function MessageSheet({ entry, place, close }: MessageSheetProps) {
           }}
         />
         {seq !== undefined && (
-          <Act
-            icon={<GitBranch size={17} />}
-            label={text.message.branch}
-            help={place.machine.isOnline ? text.message.branchHelp : text.talk.offline}
-            isDisabled={isBusy || !place.machine.isOnline}
-            act={() => void branch()}
-          />
+          <>
+            <Act
+              icon={<GitBranch size={17} />}
+              label={text.message.branch}
+              help={help(text.message.branchHelp)}
+              isDisabled={!isReady}
+              act={() => void branch(seq)}
+            />
+            <Act
+              icon={<Undo2 size={17} />}
+              label={isSure ? text.message.rewindSure : text.message.rewind}
+              help={help(text.message.rewindHelp)}
+              isDanger={isSure}
+              isDisabled={!isReady}
+              act={() => (isSure ? void rewind(seq) : setSure(true))}
+            />
+          </>
         )}
       </div>
       {error && (
@@ -74,17 +98,18 @@ interface ActProps {
   icon: ReactNode;
   label: string;
   help?: string;
+  isDanger?: boolean;
   isDisabled?: boolean;
   act: () => void;
 }
 
-function Act({ icon, label, help, isDisabled = false, act }: ActProps) {
+function Act({ icon, label, help, isDanger = false, isDisabled = false, act }: ActProps) {
   return (
     <button
       type="button"
       disabled={isDisabled}
       onClick={act}
-      className="flex min-h-12 items-start gap-3 rounded-md px-3.5 py-3 text-left text-[15px] leading-snug hover:bg-hover disabled:opacity-50"
+      className={`flex min-h-12 items-start gap-3 rounded-md px-3.5 py-3 text-left text-[15px] leading-snug disabled:opacity-50 ${isDanger ? "bg-red-soft text-red" : "hover:bg-hover"}`}
     >
       <span className="mt-0.5 shrink-0 text-muted">{icon}</span>
       <span>
