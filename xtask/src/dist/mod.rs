@@ -66,8 +66,8 @@ fn in_turn(
 ) {
     let is_there = progress.step("web", "the web app", web).is_some();
     let is_built = if is_there {
-        let built = progress.step("build", "the program for release", build);
-        built.is_some()
+        let program = progress.step("build", "the program for release", build);
+        program.is_some()
     } else {
         progress.skip("build", "the web app belongs into the program");
         false
