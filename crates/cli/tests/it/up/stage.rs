@@ -129,12 +129,19 @@ impl Machine {
 
     /// Starts a host beside `estelle up`, and waits until it answers.
     pub(crate) fn start_host(&mut self, host: &mut Command) {
-        self.host = Some(host.stdout(Stdio::null()).spawn().unwrap());
+        host.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = host.spawn().unwrap();
         let answers = || {
             let mut status = self.command(&["host", "status"]);
             status.output().is_ok_and(|output| output.status.success())
         };
-        while !answers() {}
+        while !answers() {
+            // The one before may not have let go of the folder yet.
+            if child.try_wait().unwrap().is_some() {
+                child = host.spawn().unwrap();
+            }
+        }
+        self.host = Some(child);
     }
 
     /// `kill -9` of `estelle up`.
