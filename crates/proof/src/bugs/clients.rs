@@ -240,9 +240,11 @@ pub(super) const BUGS: &[Bug] = &[
         plant: |history, place| {
             let (client, at) = snapshots(history).nth(place)?;
             let steps = &mut history.clients[client].steps;
-            let rest = &steps[at..];
-            let mut later = rest
+            // A connection that ends in between is another story: the next one begins where this one says.
+            let rest = steps[at..]
                 .iter()
+                .take_while(|step| !matches!(step, Step::Lost | Step::Connected));
+            let mut later = rest
                 .enumerate()
                 .filter(|(_, step)| numbered(step).is_some());
             let (first, _) = later.next()?;

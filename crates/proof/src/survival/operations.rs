@@ -12,10 +12,10 @@ use anyhow::{Context as _, ensure};
 use estelle_proto::decisions::PermissionDecision;
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{
-    ClearSession, DeleteSession, ForkSession, HostToPylon, NewSession, PylonToHost, StopSession,
-    ToolDefinition, ToolResult, ToolServer,
+    ClaimCall, ClearSession, DeleteSession, ForkSession, HostToPylon, NewSession, PylonToHost,
+    StopSession, ToolDefinition, ToolResult, ToolServer,
 };
-use estelle_proto::{ConversationId, Json, Name, Seq};
+use estelle_proto::{ClientId, ConversationId, Json, Name, Seq, ToolUseId};
 use estelle_sim::script::Script;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -320,10 +320,11 @@ async fn calling(scene: &mut Scene, place: &str) -> anyhow::Result<()> {
     message.payload.tool_server = Some(Box::new(server));
     scene.anna.send(message.clone()).await?;
     scene.has_begun();
+    let mut claimed = BTreeSet::new();
     let host = scene.rig.host()?;
     tokio::select! {
         status = host.await_death() => ensure!(!status?.success(), "the host ended in good order"),
-        said = serve_until(&mut scene.ben, &id, LAST, 0) => {
+        said = serve_until(&mut scene.ben, &id, LAST, 0, &mut claimed) => {
             said?;
             anyhow::bail!("the place was not reached");
         }
@@ -333,7 +334,11 @@ async fn calling(scene: &mut Scene, place: &str) -> anyhow::Result<()> {
     scene.deliver_again(&message).await?;
     let from = scene.ben.len();
     scene.reconnect().await?;
-    serve_until(&mut scene.ben, &id, LAST, from).await?;
+    // Who has claimed a call and does not know what came of it says that it still has it.
+    for call in claimed.clone() {
+        carry_out(&mut scene.ben, &id, call).await?;
+    }
+    serve_until(&mut scene.ben, &id, LAST, from, &mut claimed).await?;
     scene.is_said(LAST).await
 }
 
@@ -343,6 +348,7 @@ async fn serve_until(
     id: &ConversationId,
     last: &str,
     from: usize,
+    claimed: &mut BTreeSet<ToolUseId>,
 ) -> anyhow::Result<()> {
     let mut done = BTreeSet::new();
     let mut watches = from > 0;
@@ -373,11 +379,8 @@ async fn serve_until(
             }
             Next::Do(call) => {
                 done.insert(call.clone());
-                let result = ToolResult {
-                    result: Some("noted".to_owned()),
-                    ..ToolResult::new(id.clone(), call)
-                };
-                ben.send(result).await
+                claimed.insert(call.clone());
+                carry_out(ben, id, call).await
             }
         };
         // A host that dies takes the connection with it; the next one asks again.
@@ -387,8 +390,23 @@ async fn serve_until(
     }
 }
 
+/// Carries a call out if it is granted; it is not if it is answered already.
+async fn carry_out(ben: &mut Viewer, id: &ConversationId, call: ToolUseId) -> anyhow::Result<()> {
+    let client = ClientId::parse("ben")?;
+    let claim = ClaimCall::new(id.clone(), call.clone(), client.clone());
+    if !ben.ask(claim).await?.success {
+        return Ok(());
+    }
+    let result = ToolResult {
+        client: Some(client),
+        result: Some("noted".to_owned()),
+        ..ToolResult::new(id.clone(), call)
+    };
+    ben.send(result).await
+}
+
 enum Next {
-    Allow(estelle_proto::ToolUseId),
-    Do(estelle_proto::ToolUseId),
+    Allow(ToolUseId),
+    Do(ToolUseId),
     End,
 }

@@ -32,12 +32,18 @@ pub(super) async fn texts(host: &Host, id: &ConversationId) -> Vec<String> {
 pub(super) async fn saved(stage: &Stage, host: &Host, id: &ConversationId) -> String {
     let session = status(host, id).await.claude_session_id.unwrap();
     let projects = stage.path("home/.claude/projects");
-    let mut folders = std::fs::read_dir(projects).unwrap();
-    let file = folders.find_map(|folder| {
-        let file = folder.unwrap().path().join(format!("{session}.jsonl"));
-        file.exists().then_some(file)
-    });
-    std::fs::read_to_string(file.unwrap()).unwrap()
+    // 2.1.197 writes the file of a young session a moment after its result.
+    loop {
+        let mut folders = std::fs::read_dir(&projects).unwrap();
+        let file = folders.find_map(|folder| {
+            let file = folder.unwrap().path().join(format!("{session}.jsonl"));
+            file.exists().then_some(file)
+        });
+        match file {
+            Some(file) => return std::fs::read_to_string(file).unwrap(),
+            None => tokio::task::yield_now().await,
+        }
+    }
 }
 
 pub(super) async fn a_copy_goes_on_from_before_a_message(agent: &Agent) {

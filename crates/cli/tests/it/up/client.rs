@@ -1,5 +1,6 @@
 //! A device that speaks the protocol in plain JSON, so that shapes are checked as they are on the wire.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -17,6 +18,8 @@ pub(crate) struct Client {
     requests: u32,
     /// Everything that came, in order.
     pub(crate) seen: Vec<Value>,
+    /// What came while an answer was waited for, and is still to be looked at.
+    unread: VecDeque<Value>,
 }
 
 impl Client {
@@ -39,6 +42,7 @@ impl Client {
             socket,
             requests: 0,
             seen: Vec::new(),
+            unread: VecDeque::new(),
         };
         client.until(|frame| frame["type"] == "connected").await;
         client
@@ -52,6 +56,9 @@ impl Client {
 
     /// The next frame.
     async fn next(&mut self) -> Value {
+        if let Some(frame) = self.unread.pop_front() {
+            return frame;
+        }
         loop {
             match self.socket.next().await {
                 Some(Ok(Message::Text(text))) => {
@@ -92,6 +99,7 @@ impl Client {
         if let Some(found) = self.seen[from..].iter().position(&wanted) {
             return from + found;
         }
+        self.unread.clear();
         self.until(wanted).await;
         self.seen.len() - 1
     }
@@ -116,6 +124,15 @@ impl Client {
     pub(crate) async fn done(&mut self, kind: &str, payload: Value) -> Value {
         let answer = self.ask(kind, payload).await;
         assert_eq!(answer["success"], true, "{kind}: {answer}");
+        answer
+    }
+
+    /// The same for what has effects: they may come before the answer, and can be waited for after it.
+    pub(crate) async fn brings_about(&mut self, kind: &str, payload: Value) -> Value {
+        let from = self.seen.len();
+        let answer = self.done(kind, payload).await;
+        let before = from..self.seen.len() - 1;
+        self.unread = self.seen[before].iter().cloned().collect();
         answer
     }
 

@@ -28,11 +28,8 @@ async fn a_turn_goes_on_without_up() {
     machine.up();
     assert_eq!(machine.host_pid(), host, "the host lived on");
     let mut talk = talk.again(&machine).await;
-    let page = talk.look().await;
-    if page["hasActiveSession"] == true {
-        talk.client.idle().await;
-    }
-    assert_eq!(talk.history().await, told("one two three four"));
+    talk.look().await;
+    assert_eq!(talk.history_of(3).await, told("one two three four"));
     talk.send(&Script::new().say("and on").prompt(), "m2").await;
     talk.client.event("result").await;
     talk.client.idle().await;

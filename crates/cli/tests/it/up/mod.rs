@@ -62,18 +62,30 @@ impl Talk {
     /// Looks at the conversation; the answer is its newest page.
     pub(crate) async fn look(&mut self) -> Value {
         let payload = self.payload(&json!({}));
-        self.client.done("conversation_select", payload).await
+        self.client
+            .brings_about("conversation_select", payload)
+            .await
     }
 
     pub(crate) async fn send(&mut self, script: &str, name: &str) {
         let payload = self.payload(&json!({"message": script, "clientMessageId": name}));
-        let sent = self.client.done("claude_send", payload).await;
+        let sent = self.client.brings_about("claude_send", payload).await;
         assert_eq!(sent["clientMessageId"], name);
     }
 
     pub(crate) async fn allow(&mut self, tool_use_id: &Value) -> Value {
         let payload = self.payload(&json!({"toolUseId": tool_use_id, "decision": "allow"}));
         self.client.ask("claude_permission", payload).await
+    }
+
+    /// The whole history, as soon as it is as long as this: a Pylon that has just started may still have to read it.
+    pub(crate) async fn history_of(&mut self, length: usize) -> Vec<String> {
+        loop {
+            let history = self.history().await;
+            if history.len() >= length {
+                return history;
+            }
+        }
     }
 
     /// The whole history, as kinds with their texts.
