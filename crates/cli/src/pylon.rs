@@ -26,6 +26,7 @@ use crate::client::check_secrecy;
 use crate::config::{Config, ConfigArgs, PylonSection};
 use crate::data::DataArgs;
 use crate::machine::{Door, Inside, Restoration, is_for_the_machine, tell};
+use crate::up::Terminal;
 use crate::{gateway, logging, signals};
 
 /// The name of the folder of the store.
@@ -67,6 +68,7 @@ pub(crate) fn run(args: PylonArgs) -> anyhow::Result<ExitCode> {
         let (restorations, mut wanted) = mpsc::channel(1);
         let begin = async || {
             let pylon = Pylon::start(&config, &data, url.clone(), token.clone())?;
+            Terminal::elsewhere(&url, &config.pylon.authorities, &data).store(&data)?;
             pylon.open_door(&data, restorations.clone())?;
             pylon.open_gateway(&config, &data).await?;
             anyhow::Ok(pylon)

@@ -18,7 +18,6 @@ use crate::config::{Config, ConfigArgs};
 use crate::data::DataArgs;
 use crate::machine;
 use crate::pylon::authorities;
-use crate::up::Terminal;
 
 /// Which relay, which machine, and how the answer is printed.
 #[derive(Debug, Clone, Args)]
@@ -130,7 +129,7 @@ impl ClientArgs {
             if !machine::is_open(folder).await {
                 continue;
             }
-            let terminal = Terminal::load(folder).context("the data folder is not complete")?;
+            let terminal = machine::terminal(folder).await?;
             let authorities = authorities(terminal.authority.as_slice())?;
             return Ok(Way {
                 token: Token::parse(&terminal.token)?,

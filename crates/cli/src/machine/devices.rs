@@ -1,6 +1,6 @@
 //! `estelle devices`: who belongs to the household, and adding or taking out one of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::call::{Call, request_id};
 use crate::data::DataArgs;
 use crate::table::Table;
-use crate::up::Terminal;
+use crate::up::{TERMINAL_NAME, TERMINAL_RIGHTS, Terminal};
 
 /// List, add and revoke the devices that may come in.
 #[derive(Debug, Args)]
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &DevicesArgs) -> anyhow::Result<ExitCode> {
             None | Some(DevicesCommand::List) => list(&mut call, args.json).await?,
             Some(DevicesCommand::Add { name, rights }) => {
                 let terminal = Terminal::load(folder).context("the data folder is not complete")?;
-                let added = add(&mut call, name, rights).await?;
+                let added = add(&mut call, name, parse_rights(rights)?).await?;
                 let (device, token) = added;
                 if args.json {
                     let shown = json!({
@@ -109,6 +109,20 @@ async fn all(call: &mut Call) -> anyhow::Result<Vec<PairedDevice>> {
     Ok(result.devices)
 }
 
+/// The way in for the commands of a machine. Where the relay is elsewhere, it is asked for a secret when one is needed
+/// first: whoever is at the door may have one.
+pub(crate) async fn terminal(folder: &Path) -> anyhow::Result<Terminal> {
+    let mut terminal = Terminal::load(folder).context("the data folder is not complete")?;
+    if terminal.token.is_empty() {
+        let folders = [folder.to_owned()];
+        let (mut call, _) = Call::open(&folders).await?;
+        let (_, token) = add(&mut call, TERMINAL_NAME, TERMINAL_RIGHTS.to_vec()).await?;
+        terminal.token = token;
+        terminal.clone().store(folder)?;
+    }
+    Ok(terminal)
+}
+
 async fn list(call: &mut Call, json: bool) -> anyhow::Result<()> {
     let devices = all(call).await?;
     if json {
@@ -133,9 +147,8 @@ async fn list(call: &mut Call, json: bool) -> anyhow::Result<()> {
 async fn add(
     call: &mut Call,
     name: &str,
-    rights: &[String],
+    rights: Vec<Right>,
 ) -> anyhow::Result<(PairedDevice, String)> {
-    let rights = parse_rights(rights)?;
     let name = Name::parse(name).context("--name")?;
     let id = request_id()?;
     let request = DeviceAdd {

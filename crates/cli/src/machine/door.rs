@@ -6,10 +6,11 @@
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use estelle_proto::{DeviceToRelay, Envelope, RelayToDevice, limits};
-use estelle_pylon::link::relay::RelayLink;
+use estelle_pylon::link::relay::{RelayLink, RelayState};
 use estelle_pylon::store::Store;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{UnixListener, UnixStream};
@@ -21,6 +22,8 @@ use super::store::{StoreRequest, tell};
 
 /// Answers that may wait for one visitor; whoever misses one is let go.
 const WAITING: usize = 64;
+/// How long a visitor waits for a relay that is away; less than a visitor waits for an answer.
+const ARRIVAL: Duration = Duration::from_secs(10);
 
 /// What the relay tells the machine, for everybody at the door.
 #[derive(Debug, Clone)]
@@ -114,6 +117,13 @@ impl Door {
 }
 
 impl Inside {
+    /// Waits a moment for a relay that is away: after a start it is only being called.
+    async fn is_at_the_relay(&self) -> bool {
+        let mut state = self.relay.state();
+        let is_up = state.wait_for(|state| matches!(state, RelayState::Up(_)));
+        matches!(tokio::time::timeout(ARRIVAL, is_up).await, Ok(Ok(_)))
+    }
+
     /// Does what somebody at the machine asks of the store, and tells them how it went.
     async fn at_store(self, request: StoreRequest, mut visitor: UnixStream) {
         match request {
@@ -161,7 +171,10 @@ async fn serve(
                     return Ok(());
                 }
                 let Ok(envelope) = Envelope::<DeviceToRelay>::parse(&line) else { return Ok(()) };
-                if !may_say(&envelope.message) || inside.relay.send(&envelope).is_err() {
+                if !may_say(&envelope.message) || !inside.is_at_the_relay().await {
+                    return Ok(());
+                }
+                if inside.relay.send(&envelope).is_err() {
                     return Ok(());
                 }
             }

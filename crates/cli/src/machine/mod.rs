@@ -13,14 +13,14 @@ mod door;
 mod pair;
 mod store;
 
-pub(crate) use devices::{DevicesArgs, paired, run as devices};
+pub(crate) use devices::{DevicesArgs, paired, run as devices, terminal};
 pub(crate) use door::{Door, Inside, Restoration, is_for_the_machine};
 pub(crate) use pair::{Code, PairArgs, offer, run as pair};
 pub(crate) use store::{StoreRequest, ask_store, find, tell};
 
 use std::path::{Path, PathBuf};
 
-/// Whether `estelle up` runs on a folder.
+/// Whether `estelle up` or `estelle pylon` runs on a folder.
 pub(crate) async fn is_open(data: &Path) -> bool {
     tokio::net::UnixStream::connect(socket(data)).await.is_ok()
 }

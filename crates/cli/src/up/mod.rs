@@ -13,7 +13,7 @@ mod host;
 mod secrets;
 
 pub(crate) use host::host_args;
-pub(crate) use secrets::{Terminal, put};
+pub(crate) use secrets::{TERMINAL_NAME, TERMINAL_RIGHTS, Terminal, put};
 
 use std::io::IsTerminal as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};

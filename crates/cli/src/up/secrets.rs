@@ -19,6 +19,16 @@ use crate::pylon::{read_token, token_file};
 
 /// The file by which the commands on this machine find their way in.
 const TERMINAL: &str = "terminal.json";
+/// How the commands on a machine are called among its devices.
+pub(crate) const TERMINAL_NAME: &str = "Terminal";
+/// Whoever can read the data folder owns the machine, so nothing is kept from them.
+pub(crate) const TERMINAL_RIGHTS: [Right; 5] = [
+    Right::View,
+    Right::Prompt,
+    Right::Approve,
+    Right::Terminal,
+    Right::Admin,
+];
 
 /// The secret of the Pylon, made when there is none that the registry knows.
 pub(super) fn of_pylon(
@@ -58,7 +68,8 @@ pub(crate) struct Terminal {
     /// The certificate of the relay, if it has one of its own.
     #[serde(default)]
     pub(crate) authority: Option<PathBuf>,
-    /// The secret of the device.
+    /// The secret of the device; empty until one is needed, where the relay is not ours.
+    #[serde(default)]
     pub(crate) token: String,
 }
 
@@ -74,8 +85,19 @@ impl Terminal {
         data.join(TERMINAL)
     }
 
+    /// The way to a relay elsewhere. A secret that it gave out is kept for as long as it is the same relay.
+    pub(crate) fn elsewhere(url: &str, authorities: &[PathBuf], data: &Path) -> Self {
+        let kept = Self::load(data).filter(|kept| kept.url == url);
+        Self {
+            url: url.to_owned(),
+            page: page_of(url),
+            authority: authorities.first().cloned(),
+            token: kept.map(|kept| kept.token).unwrap_or_default(),
+        }
+    }
+
     /// Writes it, with the address that holds now.
-    pub(super) fn store(self, data: &Path) -> anyhow::Result<()> {
+    pub(crate) fn store(self, data: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string(&self)?;
         put(&Self::path(data), &text)
     }
@@ -95,14 +117,8 @@ pub(super) fn of_terminal(
         return Ok(kept);
     }
     let device = NewDevice {
-        name: Name::parse("Terminal")?,
-        rights: vec![
-            Right::View,
-            Right::Prompt,
-            Right::Approve,
-            Right::Terminal,
-            Right::Admin,
-        ],
+        name: Name::parse(TERMINAL_NAME)?,
+        rights: TERMINAL_RIGHTS.to_vec(),
         expires_at: None,
     };
     let since = SystemTime::now().duration_since(UNIX_EPOCH)?;
@@ -115,6 +131,17 @@ pub(super) fn of_terminal(
         authority: None,
         token: token.reveal().to_owned(),
     })
+}
+
+/// The page that a relay serves beside its socket.
+fn page_of(url: &str) -> String {
+    let page = url.strip_suffix("/ws").unwrap_or(url);
+    let page = page.trim_end_matches('/');
+    match page.split_once("://") {
+        Some(("wss", rest)) => format!("https://{rest}"),
+        Some(("ws", rest)) => format!("http://{rest}"),
+        _ => page.to_owned(),
+    }
 }
 
 /// Puts a private file in place of another, whole.
@@ -134,6 +161,22 @@ pub(crate) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_secret_of_a_relay_elsewhere_goes_to_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let way = |url: &str| Terminal::elsewhere(url, &[], folder.path());
+        let first = way("wss://e.example.org:8443/ws");
+        assert_eq!(first.page, "https://e.example.org:8443");
+        assert_eq!(way("ws://127.0.0.1:1/ws").page, "http://127.0.0.1:1");
+        let given = Terminal {
+            token: "given".to_owned(),
+            ..first
+        };
+        given.store(folder.path()).unwrap();
+        assert_eq!(way("wss://e.example.org:8443/ws").token, "given");
+        assert_eq!(way("wss://other.example.org/ws").token, "");
+    }
 
     #[test]
     fn secrets_are_kept_and_replaced_when_the_registry_does_not_know_them() {

@@ -176,6 +176,23 @@ impl House {
         machine.run(command, log);
     }
 
+    /// A command of a person at a machine.
+    pub(crate) fn command(&self, id: u32, args: &[&str]) -> Command {
+        let machine = self.machines.iter().find(|machine| machine.id == id);
+        let machine = machine.unwrap();
+        let mut command = machine.command(args);
+        command
+            .arg("--data")
+            .arg(&machine.data)
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The page of the relay.
+    pub(crate) fn page(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
     fn machine(&mut self, id: u32) -> &mut Machine {
         let mut machines = self.machines.iter_mut();
         machines.find(|machine| machine.id == id).unwrap()

@@ -4,6 +4,7 @@
 //! [`table`] says which requirement is shown where. [`bad`] sends what no client should, [`many`] has two machines and ten
 //! clients, [`older`] puts a new Pylon beside what an older build left.
 
+mod apart;
 mod bad;
 mod claude;
 mod house;
