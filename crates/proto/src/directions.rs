@@ -163,6 +163,12 @@ messages! {
     }
 }
 
+/// Whether a message of a Pylon answers a request. Whoever was allowed to ask may hear the answer; everything else that a
+/// Pylon says is for those who may `view`.
+pub fn is_answer(kind: &str) -> bool {
+    kind.ends_with("_result") || kind == "error"
+}
+
 messages! {
     /// What a Pylon says to other Pylons.
     pub enum PylonToPylon {

@@ -52,7 +52,7 @@ pub use auth::{ConnectedDevice, Device, DeviceToRelay, RelayToDevice};
 pub use claude::{ControlAction, OnBusy, PermissionMode};
 pub use conversations::{Conversation, ConversationStatus, CreatedConversation, SkillType};
 pub use decisions::{DecisionKind, DecisionState, PermissionDecision, Question, QuestionOption};
-pub use directions::{AppToPylon, Key, PylonToApp, PylonToPylon};
+pub use directions::{AppToPylon, Key, PylonToApp, PylonToPylon, is_answer};
 pub use envelope::{DecodeError, EncodeError, Envelope, Message, UnknownMessage};
 pub use error::{ApiError, ErrorCode, ErrorReport, Reply, Retry};
 pub use events::{Activity, ActivityState, ClaudeEvent, Usage};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use estelle_proto::auth::DeviceStatus;
 use estelle_proto::{
     Broadcast, ConnectedDevice, DeviceId, DeviceKey, DeviceType, Forward, IsoTime, Right, Sender,
-    Target, Timestamp,
+    Target, Timestamp, is_answer,
 };
 
 use super::{ConnId, Effect, Now, Role, say_to};
@@ -185,7 +185,11 @@ impl Realm {
     /// Who receives a message. The sender itself only if it is addressed by its id.
     pub(super) fn route(&self, from: DeviceId, forward: &Forward<'_>) -> Route {
         match (forward.to(), forward.broadcast()) {
-            (Some(to), _) => self.addressed(to.targets()),
+            (Some(to), _) => {
+                let is_pylon = self.member(from).is_some_and(|m| m.role == Role::Pylon);
+                let is_for_viewers = is_pylon && !is_answer(forward.kind());
+                self.addressed(to.targets(), is_for_viewers)
+            }
             (None, Some(group)) => self.group(from, group),
             (None, None) => {
                 let is_pylon = self.member(from).is_some_and(|m| m.role == Role::Pylon);
@@ -199,7 +203,9 @@ impl Realm {
         }
     }
 
-    fn addressed(&self, targets: &[Target]) -> Route {
+    /// Those who were named. What is for viewers is kept from the others without a word: they are there, and whether the
+    /// sender knows of their rights yet is a matter of moments.
+    fn addressed(&self, targets: &[Target], is_for_viewers: bool) -> Route {
         let mut route = Route::default();
         for target in targets {
             let is_meant = |member: &&Member| match &target.device_type {
@@ -208,6 +214,7 @@ impl Realm {
             };
             match self.members.get(&target.device_id).filter(is_meant) {
                 Some(member) if route.to.contains(&member.conn) => {}
+                Some(member) if is_for_viewers && !member.has(&Right::View) => {}
                 Some(member) => route.to.push(member.conn),
                 None => route.missing.push(target.device_id),
             }

@@ -61,6 +61,32 @@ async fn rights_change_under_an_open_connection() {
 }
 
 #[tokio::test]
+async fn who_may_not_view_any_more_hears_answers_only() {
+    let house = House::new().await;
+    let mut pylon = house.pylon("home", 1).await;
+    let (key, token) = house.device("home", &[Right::View, Right::Prompt]).await;
+    let (mut app, id) = house.app_with(&token).await;
+    let event = |text: &str| json!({"type": "claude_event", "to": id, "payload": {"text": text}});
+    pylon.send(&event("before")).await;
+    assert_eq!(app.expect("claude_event").await, json!({"text": "before"}));
+    let change = json!({"deviceKey": key.as_str(), "rights": ["prompt"]});
+    pylon
+        .send(&json!({"type": "device_rights", "payload": change}))
+        .await;
+    app.expect("rights_changed").await;
+    pylon.send(&event("secret")).await;
+    let answer = json!({"type": "claude_send_result", "to": id, "payload": {"success": true}});
+    pylon.send(&answer).await;
+    let heard = loop {
+        let heard = app.message().await;
+        if heard["type"] != "device_status" {
+            break heard;
+        }
+    };
+    assert_eq!(heard["type"], "claude_send_result", "{heard}");
+}
+
+#[tokio::test]
 async fn d12_a_device_cannot_raise_itself() {
     let house = House::new().await;
     let (key, token) = house.device("home", &[Right::View, Right::Admin]).await;
