@@ -50,11 +50,24 @@ fn lists_come_as_lists_or_with_commas() {
 }
 
 #[test]
+fn hosts_are_names_or_addresses_with_or_without_a_port() {
+    let hosts = "e.example.org, e.example.org:8443, 127.0.0.1:1, [::1], [::1]:7710";
+    let loaded = read("", &[("ESTELLE_RELAY_HOSTS", hosts)]).unwrap();
+    assert_eq!(loaded.config.relay.hosts.join(", "), hosts);
+}
+
+#[test]
 fn every_refusal_names_the_key_and_where_the_value_stands() {
     let wrong = [
         ("[relay]\nlisten = \"here\"", "`relay.listen` in "),
         ("[relay]\nlisten = 7710", "an address with a port"),
         ("[relay]\nproxies = [\"x\"]", "`relay.proxies` in "),
+        (
+            "[relay]\nhosts = [\"https://a.example.org\"]",
+            "`relay.hosts` in ",
+        ),
+        ("[gateway]\nhosts = [\"a b\"]", "`gateway.hosts` in "),
+        ("[gateway]\nhosts = [\"a:b\"]", "`gateway.hosts` in "),
         (
             "[relay]\npublic_url = \"example.org\"",
             "`relay.public_url` in ",

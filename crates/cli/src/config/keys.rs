@@ -122,6 +122,30 @@ fn origins(given: &Given) -> Result<Vec<String>, String> {
     Ok(each?.into_iter().flatten().collect())
 }
 
+/// Names under which something is reached. An address with a scheme or a path would never match a request.
+fn hosts(given: &Given) -> Result<Vec<String>, String> {
+    let each = given.list().into_iter().map(|item| {
+        let is_host = |host: &str| {
+            let sign = |sign: char| sign.is_ascii_alphanumeric() || "-._[]:".contains(sign);
+            !host.is_empty() && host.len() <= 253 && host.chars().all(sign)
+        };
+        let is_sound = match item.rsplit_once(':') {
+            Some((host, port)) if !host.contains(':') || host.ends_with(']') => {
+                is_host(host) && port.parse::<u16>().is_ok_and(|port| port > 0)
+            }
+            Some(_) => item.starts_with('[') && item.ends_with(']') && is_host(item),
+            None => is_host(item),
+        };
+        let told = || {
+            format!(
+                "`{item}` is no name of a host, such as relay.example.org or relay.example.org:8443"
+            )
+        };
+        is_sound.then(|| item.to_owned()).ok_or_else(told)
+    });
+    each.collect()
+}
+
 /// All keys, in the order in which they are shown.
 pub(super) const KEYS: &[Key] = &[
     Key {
@@ -182,7 +206,7 @@ pub(super) const KEYS: &[Key] = &[
         variables: &["ESTELLE_RELAY_HOSTS"],
         about: "Names under which the relay is reached, with the port if it is not the usual one. Its own address is known.",
         take: |config, given| {
-            config.relay.hosts = given.list().into_iter().map(str::to_owned).collect();
+            config.relay.hosts = hosts(given)?;
             Ok(())
         },
         show: |config| list(&config.relay.hosts),
@@ -428,7 +452,7 @@ pub(super) const KEYS: &[Key] = &[
         variables: &["ESTELLE_GATEWAY_HOSTS"],
         about: "Names under which a proxy on this machine is reached that passes requests on to the gateway.",
         take: |config, given| {
-            config.gateway.hosts = given.list().into_iter().map(str::to_owned).collect();
+            config.gateway.hosts = hosts(given)?;
             Ok(())
         },
         show: |config| list(&config.gateway.hosts),

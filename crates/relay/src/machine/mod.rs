@@ -182,8 +182,8 @@ impl Machine {
         let report = ApiError::from(error);
         let about = hint.kind.as_deref().unwrap_or_default();
         let request = hint.request_id.as_ref();
-        let is_stranger = !matches!(place, Place::Member(..));
-        if is_stranger && about == "auth" {
+        // Who waits for pairing is told and waits on: to let it go here would leave its offer open without it.
+        if matches!(place, Place::Stranger { .. }) && about == "auth" {
             let code = ErrorCode::AuthFailed;
             let refused = ApiError { code, ..report };
             return self.refuse_login(conn, refused, request, effects);

@@ -187,6 +187,22 @@ async fn a_device_that_leaves_takes_the_offer_with_it() {
 }
 
 #[tokio::test]
+async fn a_device_that_waits_and_says_nonsense_is_still_let_in() {
+    let house = House::new().await;
+    let mut pylon = house.pylon("home", 1).await;
+    let offer = offer(&mut pylon).await;
+    let mut phone = house.connect().await;
+    phone.send(&request(&offer, "Phone")).await;
+    phone.expect("pair_request_result").await;
+    phone
+        .send(&json!({"type": "auth", "payload": {"deviceType": 7}}))
+        .await;
+    phone.expect_error("invalid_message").await;
+    pylon.send(&confirm(&offer, "accept")).await;
+    phone.expect("pair_result").await;
+}
+
+#[tokio::test]
 async fn a_pylon_that_reconnects_is_asked_again() {
     let house = House::new().await;
     let token = house
