@@ -22,6 +22,7 @@ mod ws;
 
 pub use config::{Config, Limits, Page, Pages, Rate, TlsFiles};
 pub use registry::{
-    IssueError, NewDevice, OpenError, PylonProfile, RealmName, RealmNameError, Registry, SaveError,
+    IssueError, ListedPylon, NewDevice, OpenError, PylonProfile, RealmName, RealmNameError,
+    Registry, SaveError,
 };
 pub use server::{BindError, CommandError, Issued, Relay};

@@ -35,7 +35,7 @@ use crate::data::DataArgs;
 use crate::logging;
 use crate::machine::{self, Code, Restoration};
 use crate::pylon::Pylon;
-use crate::relay::{authority, relay_config};
+use crate::relay::{Steward, authority, relay_config};
 use crate::signals::Signals;
 use greeting::Greeting;
 use host::HostKeeper;
@@ -116,6 +116,9 @@ pub(crate) fn run(args: &UpArgs) -> anyhow::Result<ExitCode> {
     outcome
 }
 
+/// The realms, Pylons and devices of the relay.
+const REGISTRY: &str = "relay.json";
+
 async fn serve(
     config: &Config,
     data: &Path,
@@ -162,9 +165,12 @@ async fn serve(
     if is_interactive && !args.json {
         running.invite(data.to_owned(), greeting.is_reachable);
     }
+    let steward = Steward::open(&data.join(REGISTRY));
+    let mut stewarding = Box::pin(steward.serve(&relay));
     loop {
         tokio::select! {
             _ = signals.next() => break,
+            () = &mut stewarding => {}
             Some(mut wish) = wanted.recv() => {
                 running.stop().await;
                 let restored = crate::pylon::restore(data, wish.from).await;
@@ -173,6 +179,7 @@ async fn serve(
             }
         }
     }
+    drop(stewarding);
     running.stop().await;
     relay.stop().await;
     if !args.json {
@@ -252,7 +259,7 @@ async fn joined(pylon: &Pylon) -> anyhow::Result<()> {
 }
 
 fn open_registry(data: &Path) -> anyhow::Result<Registry> {
-    match Registry::open(data.join("relay.json")) {
+    match Registry::open(data.join(REGISTRY)) {
         Ok(registry) => Ok(registry),
         Err(OpenError::Taken { .. }) => anyhow::bail!(
             "`estelle up` runs already on {}: stop it first, or choose another folder with --data",

@@ -1,4 +1,4 @@
-//! `estelle relay`: secrets are given out while it does not run, and it goes when it is told to.
+//! `estelle relay`: secrets are given out and taken back, and it goes when it is told to.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -19,6 +19,58 @@ fn a_registry_may_stand_in_the_present_folder() {
     let added = command.args(add).current_dir(folder.path()).output();
     assert!(added.unwrap().status.success());
     assert!(folder.path().join("relay.json").is_file());
+}
+
+/// A relay that is ended with the test.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may be gone already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn pylons_are_added_listed_and_taken_out_while_the_relay_runs_and_while_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let registry = folder.path().join("relay.json");
+    let run = |args: &[&str]| {
+        let done = relay(&registry).args(args).arg("--json").output().unwrap();
+        let told = String::from_utf8(done.stderr).unwrap();
+        let shown = serde_json::from_slice::<serde_json::Value>(&done.stdout);
+        shown.map_err(|_| told)
+    };
+    let names = || {
+        let listed = run(&["pylons"]).unwrap();
+        let names = listed.as_array().unwrap().iter();
+        names.map(|one| one["name"].to_string()).collect::<Vec<_>>()
+    };
+    let add = |id: &str, name: &str| run(&["add-pylon", "--id", id, "--name", name]).unwrap();
+    add("1", "Selene");
+    let mut command = relay(&registry);
+    command.args(["serve", "--listen", "127.0.0.1:0"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut running = Running(command.spawn().unwrap());
+    let mut output = BufReader::new(running.0.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    let token = add("2", "Stella")["token"].clone();
+    assert!(token.as_str().unwrap().starts_with("est_"));
+    assert_eq!(names(), ["\"Selene\"", "\"Stella\""]);
+    run(&["remove-pylon", "--id", "1"]).unwrap();
+    let told = run(&["remove-pylon", "--id", "1"]).unwrap_err();
+    assert!(told.contains("there is no Pylon 1"), "{told}");
+    let told = run(&["add-pylon", "--id", "100", "--name", "X"]).unwrap_err();
+    assert!(told.contains("1 to 99"), "{told}");
+    drop(running);
+    assert_eq!(
+        names(),
+        ["\"Stella\""],
+        "it was on the disk when it was said"
+    );
+    run(&["remove-pylon", "--id", "2"]).unwrap();
+    assert!(names().is_empty());
 }
 
 #[test]
@@ -49,9 +101,12 @@ fn a_relay_serves_and_stops_and_owns_its_registry() {
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 
-    let refused = relay(&registry).args(add).output().unwrap();
-    assert!(!refused.status.success());
-    let told = String::from_utf8(refused.stderr).unwrap();
+    let second = relay(&registry)
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .output()
+        .unwrap();
+    assert!(!second.status.success());
+    let told = String::from_utf8(second.stderr).unwrap();
     assert!(told.contains("running"), "{told}");
 
     let pid = rustix::process::Pid::from_child(&running);

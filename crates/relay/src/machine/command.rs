@@ -1,9 +1,9 @@
 //! What the program that runs the relay may ask of it: the same as the registry offers, while the relay runs.
 
-use estelle_proto::{DeviceKey, Token};
+use estelle_proto::{DeviceId, DeviceKey, Token};
 
 use super::{Effect, Machine, Note, Now, Role, Ticket};
-use crate::registry::{IssueError, NewDevice, PylonProfile, RealmName};
+use crate::registry::{IssueError, ListedPylon, NewDevice, PylonProfile, RealmName};
 use crate::secret;
 
 /// What the program that runs the relay wants.
@@ -14,12 +14,27 @@ pub(crate) enum Command {
         realm: RealmName,
         pylon: PylonProfile,
     },
+    /// Take a Pylon out.
+    RemovePylon { realm: RealmName, id: DeviceId },
     /// Add a device.
     AddDevice { realm: RealmName, device: NewDevice },
+    /// Name all Pylons.
+    ListPylons,
+}
+
+/// What was wanted.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Outcome {
+    /// A secret; that of a device comes with its key.
+    Issued(Option<DeviceKey>, Token),
+    /// It is out.
+    Removed,
+    /// These are all.
+    Pylons(Vec<ListedPylon>),
 }
 
 /// What became of it; nothing if it could not be written down.
-pub(crate) type CommandResult = Option<Result<(Option<DeviceKey>, Token), IssueError>>;
+pub(crate) type CommandResult = Option<Result<Outcome, IssueError>>;
 
 impl Machine {
     pub(super) fn on_command(
@@ -31,12 +46,17 @@ impl Machine {
     ) {
         let result = match command {
             Command::PutPylon { realm, pylon } => self.put_pylon(now, &realm, pylon, effects),
+            Command::RemovePylon { realm, id } => self.remove_pylon(now, &realm, id, effects),
+            Command::ListPylons => {
+                let result = Some(Ok(Outcome::Pylons(self.all_pylons())));
+                return effects.push(Effect::Done { ticket, result });
+            }
             Command::AddDevice { realm, device } => {
                 self.ensure_realm(&realm);
                 let added = self
                     .directory
                     .add_device(&realm, device, now.wall, &mut self.entropy);
-                added.map(|(key, token)| (Some(key), token))
+                added.map(|(key, token)| Outcome::Issued(Some(key), token))
             }
         };
         if result.is_err() {
@@ -59,18 +79,53 @@ impl Machine {
         realm: &RealmName,
         pylon: PylonProfile,
         effects: &mut Vec<Effect>,
-    ) -> Result<(Option<DeviceKey>, Token), IssueError> {
+    ) -> Result<Outcome, IssueError> {
         let id = pylon.device_id;
         let token = secret::token(&mut self.entropy).ok_or(IssueError::NoEntropy)?;
         self.ensure_realm(realm);
         self.directory.put_pylon(realm, pylon, &token)?;
         // Whoever is connected came with the old secret.
+        self.cut_off_pylon(now, realm, id, effects);
+        Ok(Outcome::Issued(None, token))
+    }
+
+    fn remove_pylon(
+        &mut self,
+        now: Now,
+        realm: &RealmName,
+        id: DeviceId,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Outcome, IssueError> {
+        self.directory.remove_pylon(realm, id)?;
+        self.cut_off_pylon(now, realm, id, effects);
+        Ok(Outcome::Removed)
+    }
+
+    fn cut_off_pylon(
+        &mut self,
+        now: Now,
+        realm: &RealmName,
+        id: DeviceId,
+        effects: &mut Vec<Effect>,
+    ) {
         let is_it = |member: &super::realm::Member| {
             member.role == Role::Pylon && member.sender.device_id == id
         };
         self.cut_off(now, realm, is_it, effects);
         let realm = realm.clone();
         effects.push(Effect::Note(Note::Revoked { realm }));
-        Ok((None, token))
+    }
+
+    fn all_pylons(&self) -> Vec<ListedPylon> {
+        let is_there = |pylon: &ListedPylon| {
+            let realm = self.realms.get(&pylon.realm);
+            realm.is_some_and(|realm| realm.member(pylon.profile.device_id).is_some())
+        };
+        let all = self.directory.pylons().into_iter();
+        all.map(|pylon| ListedPylon {
+            is_connected: is_there(&pylon),
+            ..pylon
+        })
+        .collect()
     }
 }

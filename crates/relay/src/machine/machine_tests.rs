@@ -118,7 +118,10 @@ impl Bench {
     fn command(&mut self, command: Command) -> Token {
         let ticket = Ticket(0);
         let result = self.step(Input::Command { ticket, command });
-        result.unwrap().unwrap().unwrap().1
+        let Outcome::Issued(_, token) = result.unwrap().unwrap().unwrap() else {
+            panic!("a secret was wanted");
+        };
+        token
     }
 
     pub(super) fn pylon(&mut self, name: &str, id: u32) -> ConnId {

@@ -27,7 +27,7 @@ use estelle_proto::{
     Hint, Message as _, PairId, RelayFrame, RelayToDevice, Reply as _, RequestId, Retry, Right,
 };
 
-pub(crate) use command::{Command, CommandResult};
+pub(crate) use command::{Command, CommandResult, Outcome};
 pub(crate) use exchange::{ConnId, Effect, Input, Note, Now, Role, Ticket, Why};
 use pairing::Offer;
 use realm::Realm;

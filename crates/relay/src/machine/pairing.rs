@@ -358,6 +358,7 @@ pub(super) fn issue_error(issue: &IssueError) -> ApiError {
         IssueError::Rights | IssueError::PylonId(_) | IssueError::WeakSecret => {
             ErrorCode::InvalidMessage
         }
+        IssueError::UnknownPylon(_) => ErrorCode::UnknownDevice,
         IssueError::Full => ErrorCode::RateLimited,
         IssueError::TakenSecret | IssueError::NoEntropy => ErrorCode::Internal,
     };

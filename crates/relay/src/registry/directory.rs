@@ -66,6 +66,17 @@ pub struct PylonProfile {
     pub role: String,
 }
 
+/// A Pylon of a registry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedPylon {
+    /// The realm it belongs to.
+    pub realm: RealmName,
+    /// What it looks like.
+    pub profile: PylonProfile,
+    /// Whether it is there now.
+    pub is_connected: bool,
+}
+
 /// A device that is let in without pairing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDevice {
@@ -83,6 +94,9 @@ pub enum IssueError {
     /// Ids of Pylons are 1 to 99.
     #[error("use an id from 1 to 99 for a Pylon, not {0}")]
     PylonId(DeviceId),
+    /// Nobody to take out.
+    #[error("there is no Pylon {0} in this realm; `estelle relay pylons` lists them")]
+    UnknownPylon(DeviceId),
     /// A secret of somebody's own making that could be guessed.
     #[error("use a secret of at least {SHORTEST_SECRET} varied characters")]
     WeakSecret,
@@ -163,12 +177,12 @@ pub(crate) enum Who {
 pub(crate) struct Directory {
     realms: BTreeMap<RealmName, RealmRecord>,
     secrets: HashMap<SecretHash, Principal>,
-    /// Secrets of devices that were taken out, for ever.
+    /// Secrets of devices and Pylons that were taken out, for ever.
     revoked: BTreeSet<SecretHash>,
 }
 
 impl Directory {
-    /// Builds the index. Devices that were taken out stay out, even if the records come from an old copy; a secret that
+    /// Builds the index. Devices and Pylons that were taken out stay out, even if the records come from an old copy; a secret that
     /// two devices share makes the records unusable.
     pub(crate) fn new(
         mut realms: BTreeMap<RealmName, RealmRecord>,
@@ -178,6 +192,9 @@ impl Directory {
             record
                 .devices
                 .retain(|_, device| !revoked.contains(&device.secret));
+            record
+                .pylons
+                .retain(|_, pylon| !revoked.contains(&pylon.secret));
         }
         let mut directory = Self {
             realms,
@@ -261,6 +278,37 @@ impl Directory {
         let realm = realm.clone();
         self.secrets.insert(secret, Principal { realm, who });
         Ok(())
+    }
+
+    /// Takes a Pylon out; its secret is worth nothing from now on.
+    pub(crate) fn remove_pylon(
+        &mut self,
+        realm: &RealmName,
+        id: DeviceId,
+    ) -> Result<(), IssueError> {
+        let record = self.realms.get_mut(realm);
+        let removed = record.and_then(|record| record.pylons.remove(&id));
+        let removed = removed.ok_or(IssueError::UnknownPylon(id))?;
+        self.secrets.remove(&removed.secret);
+        self.revoked.insert(removed.secret);
+        Ok(())
+    }
+
+    /// All Pylons, by realm and id.
+    pub(crate) fn pylons(&self) -> Vec<ListedPylon> {
+        let all = self.realms.iter().flat_map(|(realm, record)| {
+            record.pylons.iter().map(|(id, pylon)| ListedPylon {
+                realm: realm.clone(),
+                profile: PylonProfile {
+                    device_id: *id,
+                    name: pylon.name.clone(),
+                    icon: pylon.icon.clone(),
+                    role: pylon.role.clone(),
+                },
+                is_connected: false,
+            })
+        });
+        all.collect()
     }
 
     /// Adds a device with a new secret.

@@ -17,7 +17,9 @@ use estelle_proto::{DeviceKey, Timestamp, Token};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
-use super::directory::{Directory, IssueError, NewDevice, PylonProfile, RealmName, RealmRecord};
+use super::directory::{
+    Directory, IssueError, ListedPylon, NewDevice, PylonProfile, RealmName, RealmRecord,
+};
 use crate::secret::{self, Entropy, SecretHash};
 
 /// The format of the file.
@@ -227,6 +229,20 @@ impl Registry {
         token: &Token,
     ) -> Result<(), IssueError> {
         self.directory.put_pylon(realm, pylon, token)
+    }
+
+    /// Takes a Pylon out. Its secret is worth nothing from now on.
+    pub fn remove_pylon(
+        &mut self,
+        realm: &RealmName,
+        id: estelle_proto::DeviceId,
+    ) -> Result<(), IssueError> {
+        self.directory.remove_pylon(realm, id)
+    }
+
+    /// All Pylons, by realm and id.
+    pub fn pylons(&self) -> Vec<ListedPylon> {
+        self.directory.pylons()
     }
 
     /// Adds a device without pairing.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use estelle_proto::{DeviceKey, Token};
+use estelle_proto::{DeviceId, DeviceKey, Token};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -21,9 +21,11 @@ use super::lobby::Lobby;
 use super::saver::saver;
 use super::tls::{self, TlsError};
 use crate::config::Config;
-use crate::machine::{Command, Machine, Settings};
+use crate::machine::{Command, Machine, Outcome, Settings};
 use crate::metrics::Metrics;
-use crate::registry::{self, IssueError, NewDevice, PylonProfile, RealmName, Registry, SaveError};
+use crate::registry::{
+    self, IssueError, ListedPylon, NewDevice, PylonProfile, RealmName, Registry, SaveError,
+};
 
 /// How long connections have to take what was sent to them before the relay went down.
 const FAREWELL: Duration = Duration::from_secs(3);
@@ -162,8 +164,23 @@ impl Relay {
         realm: RealmName,
         pylon: PylonProfile,
     ) -> Result<Token, CommandError> {
-        let (_, token) = self.command(Command::PutPylon { realm, pylon }).await?;
-        Ok(token)
+        self.issued(Command::PutPylon { realm, pylon })
+            .await
+            .map(|(_, token)| token)
+    }
+
+    /// Takes a Pylon out and closes its connection.
+    pub async fn remove_pylon(&self, realm: RealmName, id: DeviceId) -> Result<(), CommandError> {
+        let command = Command::RemovePylon { realm, id };
+        self.command(command).await.map(|_| ())
+    }
+
+    /// All Pylons, by realm and id.
+    pub async fn pylons(&self) -> Result<Vec<ListedPylon>, CommandError> {
+        match self.command(Command::ListPylons).await? {
+            Outcome::Pylons(pylons) => Ok(pylons),
+            Outcome::Issued(..) | Outcome::Removed => Err(CommandError::Stopped),
+        }
     }
 
     /// Adds a device without pairing.
@@ -172,12 +189,20 @@ impl Relay {
         realm: RealmName,
         device: NewDevice,
     ) -> Result<Issued, CommandError> {
-        let (key, token) = self.command(Command::AddDevice { realm, device }).await?;
+        let (key, token) = self.issued(Command::AddDevice { realm, device }).await?;
         let device_key = key.ok_or(CommandError::Stopped)?;
         Ok(Issued { device_key, token })
     }
 
-    async fn command(&self, command: Command) -> Result<(Option<DeviceKey>, Token), CommandError> {
+    async fn issued(&self, command: Command) -> Result<(Option<DeviceKey>, Token), CommandError> {
+        match self.command(command).await? {
+            Outcome::Issued(key, token) => Ok((key, token)),
+            // The machine answers a command with its own outcome.
+            Outcome::Removed | Outcome::Pylons(_) => Err(CommandError::Stopped),
+        }
+    }
+
+    async fn command(&self, command: Command) -> Result<Outcome, CommandError> {
         let (reply, result) = oneshot::channel();
         let told = self.hub.tell(ToHub::Command(command, reply)).await;
         told.map_err(|_| CommandError::Stopped)?;

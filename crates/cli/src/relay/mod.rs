@@ -1,22 +1,27 @@
 //! `estelle relay`: runs the relay alone, and gives Pylons and devices their secrets.
 //!
-//! Options come from the command line or the configuration. Adding a Pylon or a device changes the registry, which a
-//! running relay owns: stop it first, or pair the device.
+//! Options come from the command line or the configuration. Secrets are given out and taken back by [`steward`], whether
+//! the relay runs or not.
+
+mod steward;
+
+pub(crate) use steward::Steward;
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use estelle_proto::{DeviceId, Name, Right, Timestamp};
-use estelle_relay::{Config, NewDevice, PylonProfile, RealmName, Registry, Relay, TlsFiles};
-use serde_json::json;
+use estelle_relay::{Config, Registry, Relay, TlsFiles};
+use serde_json::Value;
 
+use self::steward::Wish;
 use crate::config::{ConfigArgs, RelaySection};
+use crate::machine::parse_rights;
 use crate::pylon::read_token;
 use crate::signals::Signals;
+use crate::table::Table;
 use crate::{logging, web};
 
 /// Run the relay that connects devices, or add a Pylon or a device to it.
@@ -40,8 +45,29 @@ enum RelayCommand {
     Serve(ServeArgs),
     /// Add a Pylon, or give it a new secret, and print the secret.
     AddPylon(AddPylonArgs),
+    /// Take a Pylon out; its connection is closed at once.
+    RemovePylon(RemovePylonArgs),
+    /// List the Pylons.
+    Pylons {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Add a device without pairing, and print its secret.
     AddDevice(AddDeviceArgs),
+}
+
+#[derive(Debug, Args)]
+struct RemovePylonArgs {
+    /// The realm it belongs to.
+    #[arg(long, default_value = "home")]
+    realm: String,
+    /// Its id.
+    #[arg(long)]
+    id: u32,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// What is not said here comes from the configuration.
@@ -138,7 +164,9 @@ pub(crate) fn run(args: RelayArgs) -> anyhow::Result<ExitCode> {
     match args.command {
         RelayCommand::Serve(args) => serve(&path, args),
         RelayCommand::AddPylon(args) => add_pylon(&path, args),
-        RelayCommand::AddDevice(args) => add_device(&path, &args),
+        RelayCommand::RemovePylon(args) => remove_pylon(&path, args),
+        RelayCommand::Pylons { json } => pylons(&path, json),
+        RelayCommand::AddDevice(args) => add_device(&path, args),
     }
 }
 
@@ -159,8 +187,12 @@ fn serve(path: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         let mut signals = Signals::listen()?;
         let relay = Relay::bind(config, registry).await?;
+        let steward = Steward::open(path);
         anstream::println!("listening on {}", relay.local_addr());
-        signals.next().await;
+        tokio::select! {
+            _ = signals.next() => {}
+            () = steward.serve(&relay) => {}
+        }
         relay.stop().await;
         Ok(ExitCode::SUCCESS)
     })
@@ -193,57 +225,69 @@ pub(crate) fn authority(url: &str) -> Option<&str> {
 }
 
 fn add_pylon(path: &Path, args: AddPylonArgs) -> anyhow::Result<ExitCode> {
-    let realm = RealmName::parse(&args.realm)?;
-    let pylon = PylonProfile {
-        device_id: DeviceId(args.id),
-        name: Name::parse(&args.name).context("--name")?,
+    let wish = Wish::AddPylon {
+        realm: args.realm,
+        id: args.id,
+        name: args.name,
         icon: args.icon,
         role: args.role,
     };
-    let mut registry = Registry::open(path)?;
-    let token = registry.put_pylon(&realm, pylon)?;
-    registry.save()?;
-    if args.json {
-        let shown = json!({"realm": args.realm, "deviceId": args.id, "token": token.reveal()});
-        anstream::println!("{shown}");
+    show_secret(&steward::ask(path, wish)?, args.json)
+}
+
+fn add_device(path: &Path, args: AddDeviceArgs) -> anyhow::Result<ExitCode> {
+    let wish = Wish::AddDevice {
+        rights: parse_rights(&args.rights)?,
+        realm: args.realm,
+        name: args.name,
+    };
+    show_secret(&steward::ask(path, wish)?, args.json)
+}
+
+fn show_secret(issued: &Value, is_json: bool) -> anyhow::Result<ExitCode> {
+    if is_json {
+        anstream::println!("{issued}");
     } else {
-        anstream::println!("{}", token.reveal());
+        let token = issued["token"].as_str();
+        anstream::println!("{}", token.context("the relay gave no secret")?);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn add_device(path: &Path, args: &AddDeviceArgs) -> anyhow::Result<ExitCode> {
-    let realm = RealmName::parse(&args.realm)?;
-    let rights: Vec<Right> = args
-        .rights
-        .iter()
-        .map(|word| Right::from(word.as_str()))
-        .collect();
-    if let Some(unknown) = rights
-        .iter()
-        .find(|right| matches!(right, Right::Unknown(_)))
-    {
-        bail!(
-            "`{unknown}` is no right; there are {}",
-            Right::WORDS.join(", ")
-        );
-    }
-    let device = NewDevice {
-        name: Name::parse(&args.name).context("--name")?,
-        rights,
-        expires_at: None,
-    };
-    let since = SystemTime::now().duration_since(UNIX_EPOCH)?;
-    let now = Timestamp(i64::try_from(since.as_millis())?);
-    let mut registry = Registry::open(path)?;
-    let (key, token) = registry.add_device(&realm, device, now)?;
-    registry.save()?;
+fn remove_pylon(path: &Path, args: RemovePylonArgs) -> anyhow::Result<ExitCode> {
+    let (realm, id) = (args.realm, args.id);
+    let removed = steward::ask(path, Wish::RemovePylon { realm, id })?;
     if args.json {
-        let shown =
-            json!({"realm": args.realm, "deviceKey": key.as_str(), "token": token.reveal()});
-        anstream::println!("{shown}");
+        anstream::println!("{removed}");
     } else {
-        anstream::println!("{}", token.reveal());
+        anstream::println!("It is out.");
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn pylons(path: &Path, is_json: bool) -> anyhow::Result<ExitCode> {
+    let all = steward::ask(path, Wish::Pylons)?;
+    if is_json {
+        anstream::println!("{all}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut table = Table::default();
+    table.row(["ID", "NAME", "REALM", "ROLE", "CONNECTED"].map(str::to_owned));
+    for pylon in all.as_array().into_iter().flatten() {
+        let text = |field: &str| pylon[field].as_str().unwrap_or_default().to_owned();
+        let there = if pylon["connected"] == true {
+            "yes"
+        } else {
+            "no"
+        };
+        table.row([
+            pylon["deviceId"].to_string(),
+            text("name"),
+            text("realm"),
+            text("role"),
+            there.to_owned(),
+        ]);
+    }
+    anstream::print!("{table}");
     Ok(ExitCode::SUCCESS)
 }
