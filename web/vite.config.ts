@@ -4,6 +4,7 @@ import tailwindcss from "@tailwindcss/vite";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { pageRules } from "./scripts/page-rules.ts";
+import { secondTry } from "./scripts/second-try.ts";
 
 export default defineConfig({
   plugins: [react(), tailwindcss(), pageRules()],
@@ -21,5 +22,7 @@ export default defineConfig({
   test: {
     environment: "node",
     include: ["src/**/*.test.{ts,tsx}", "scripts/**/*.test.ts"],
+    testTimeout: 60_000,
+    ...secondTry(process.env),
   },
 });

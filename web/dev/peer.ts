@@ -84,6 +84,11 @@ export class Peer {
     if (from === this.#streamed) throw new Error("nothing was streamed");
   }
 
+  /** Says many things of a conversation at once, as a machine does that was away for a while. */
+  pour(conversationId: string, events: ClaudeEvent[]): void {
+    for (const event of events) this.#event(conversationId, "ws-estelle", event);
+  }
+
   #on(message: (AppToPylon | DeviceToRelay) & { to?: { deviceId: number } }): void {
     const deviceId = message.to?.deviceId ?? 1;
     switch (message.type) {

@@ -28,6 +28,9 @@ const TYPES: Record<string, string> = {
   ".webmanifest": "application/manifest+json",
 };
 
+/** How long a test waits for what is certain to come, on a machine that does much else. */
+export const PATIENCE_MS = 60_000;
+
 export const PHONE = { width: 390, height: 844 };
 export const DESK = { width: 1280, height: 800 };
 
@@ -95,6 +98,7 @@ export class Stage {
       // What is looked at must not be in the middle of a movement.
       reducedMotion: "reduce",
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const requests: string[] = [];
     const errors: string[] = [];

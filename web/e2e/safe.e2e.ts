@@ -8,6 +8,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seriousFindings } from "./axe";
 import { DESK, PHONE, Stage } from "./browser";
+import { wheel } from "./hand";
 import { SHOWN, settle } from "./scenes";
 
 const SHOTS = fileURLToPath(new URL("../shots/", import.meta.url));
@@ -60,9 +61,7 @@ const WINDOWS: Record<string, (page: Page) => Promise<void>> = {
     await page.getByText("1 of").waitFor();
   },
   message: async (page) => {
-    await page.getByRole("log").evaluate((log) => {
-      log.scrollTop = 0;
-    });
+    await wheel(page.getByRole("log"), -10_000);
     await page.getByRole("button", { name: "Message", exact: true }).first().click();
     await page.getByRole("button", { name: /^Branch from here/ }).waitFor();
   },

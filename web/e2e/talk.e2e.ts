@@ -1,6 +1,7 @@
 /** What a person does with a conversation, in a real page. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PHONE, Stage } from "./browser";
+import { gap, wheel } from "./hand";
 
 const stage = new Stage();
 beforeAll(() => stage.open());
@@ -14,9 +15,74 @@ describe("talking", () => {
     await page.getByRole("log").getByText("Shall I begin?").waitFor();
     expect(await page.getByRole("article", { name: "You" }).count()).toBe(1);
     await page.getByText("Done").waitFor();
-    const gap = await page.getByRole("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
-    expect(gap).toBeLessThan(4);
+    await expect.poll(() => gap(page.getByRole("log"))).toBeLessThan(4);
     expect(await page.getByLabel("Message to Claude").inputValue()).toBe("");
+    await page.context().close();
+  });
+
+  it("keeps the end in view when many rows come at once, one of them very long", async () => {
+    const { page } = await stage.visit({ scene: "long", size: PHONE, more: "&entries=400" });
+    const log = page.getByRole("log");
+    await log.getByText("It is called from").first().waitFor();
+    for (const round of [1, 2, 3]) {
+      await page.evaluate(async (round) => {
+        // A list that measures its rows may put itself anywhere; no hand did this.
+        const list = document.querySelector("[role=log]") as HTMLElement;
+        list.scrollTop -= round * 1_500;
+        for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
+        const { peer } = globalThis as unknown as { peer: { pour(id: string, events: unknown[]): void } };
+        const long = Array.from({ length: 300 }, (_, line) => `Line ${line} of a long answer.`).join("\n\n");
+        const calls = Array.from({ length: 80 }, (_, index) => {
+          const call = { toolName: "Read", toolUseId: `many${round}-${index}`, input: { file_path: `/none/${index}` } };
+          return { type: "toolInfo", ...call };
+        });
+        const end = { type: "textComplete", text: `This is end ${round}.` };
+        peer.pour("long", [{ type: "textComplete", text: long }, ...calls, end]);
+      }, round);
+      await log.getByText(`This is end ${round}.`).waitFor();
+      await expect.poll(() => gap(log)).toBeLessThan(4);
+      await expect.poll(() => page.getByRole("button", { name: /newest|below/ }).count()).toBe(0);
+    }
+    await wheel(log, -900);
+    await page.getByRole("button", { name: /newest|below/ }).waitFor();
+    await page.evaluate(() => {
+      const { peer } = globalThis as unknown as { peer: { pour(id: string, events: unknown[]): void } };
+      peer.pour("long", [{ type: "textComplete", text: "Nobody looks here." }]);
+    });
+    await page.getByRole("button", { name: /newest|below/ }).click();
+    await log.getByText("Nobody looks here.").waitFor();
+    await expect.poll(() => gap(log)).toBeLessThan(4);
+    await page.context().close();
+  });
+
+  it("keeps what is selected in a text that grows and ends", async () => {
+    const { page } = await stage.visit({ scene: "fresh" });
+    await page.getByText("Say what you want done.").waitFor();
+    const say = (event: unknown) =>
+      page.evaluate((event) => {
+        const { peer } = globalThis as unknown as { peer: { pour(id: string, events: unknown[]): void } };
+        peer.pour("fresh", [event]);
+      }, event);
+    const log = page.getByRole("log");
+    await say({ type: "state", state: "working" });
+    await say({ type: "text", content: "The **first** part stands", generation: 1, block: 0, at: 0 });
+    await log.getByText("part stands").waitFor();
+    const chosen = await log.evaluate((element) => {
+      const part = [...element.querySelectorAll("p span")].find((one) => one.textContent?.includes("part stands"));
+      const range = document.createRange();
+      if (part?.firstChild) range.setStart(part.firstChild, 1);
+      if (part?.firstChild) range.setEnd(part.firstChild, 12);
+      getSelection()?.removeAllRanges();
+      getSelection()?.addRange(range);
+      return getSelection()?.toString();
+    });
+    expect(chosen).toBe("part stands");
+    await say({ type: "text", content: " and grows on", generation: 1, block: 0, at: 25 });
+    await log.getByText("and grows on").waitFor();
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe(chosen);
+    await say({ type: "textComplete", text: "The **first** part stands and grows on to its end." });
+    await log.getByText("to its end").waitFor();
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe(chosen);
     await page.context().close();
   });
 
@@ -63,11 +129,8 @@ describe("talking", () => {
     await page.getByText("Shall I also note it").waitFor();
     const card = page.getByRole("button", { name: /Sub-agent Check the other readers/ });
     const inside = page.getByText("drains its buffer in a loop");
-    // While the list is laid out it may follow its end once more; whoever reads above scrolls up again.
     const look = async () => {
-      await page.getByRole("log").evaluate((log) => {
-        log.scrollTop = 0;
-      });
+      await wheel(page.getByRole("log"), -10_000);
       if ((await card.getAttribute("aria-expanded")) !== "true") await card.click();
       return inside.isVisible();
     };

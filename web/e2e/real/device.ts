@@ -1,6 +1,6 @@
 /** A device of a person: a browser with a store of its own, on the page that the machine serves. */
 import type { Browser, Page } from "playwright-core";
-import { DESK } from "../browser";
+import { DESK, PATIENCE_MS } from "../browser";
 import type { Machine } from "./machine";
 
 export interface DeviceOptions {
@@ -29,6 +29,7 @@ export class Device {
       // The checker is put in from outside, which the page's own rules forbid.
       bypassCSP: true,
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const errors: string[] = [];
     const strangers: string[] = [];

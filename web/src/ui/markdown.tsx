@@ -1,38 +1,63 @@
 /**
  * Markdown as React elements: safe by construction, because no HTML is ever made.
  *
- * The text is cut into blocks; a block whose source did not change is not rendered again, so a growing text costs its
- * last block only. Raw HTML shows as the text it is, images are named and not loaded, links are checked.
+ * The text is cut into blocks; a block whose source did not change is not rendered again, and a growing text is cut
+ * again at its end only, so it costs its last block. What is selected in it stays. Raw HTML shows as the text it is, images are named and not loaded, links are checked.
  */
 import { lexer, type Token, type Tokens } from "marked";
-import { Fragment, memo, type ReactNode, useMemo } from "react";
+import { createContext, Fragment, memo, type ReactNode, use, useMemo, useRef, useState } from "react";
 import { useText } from "@/store/text";
 import { CodeBlock } from "./code";
+import { type Grown, grow } from "./growing";
 import { safeLink } from "./links";
-import { Plain } from "./plain";
+import { GrowingText, Plain } from "./plain";
 
 /** Longer text is shown plain: nobody reads it formatted, and the parser's time is the reader's. */
 const LONGEST = 200_000;
 
+/** Whether the text was seen growing: then its letters are kept in place, also when it is complete. */
+const Live = createContext(false);
+
 export const Markdown = memo(function Markdown({ source, isOpen = false }: { source: string; isOpen?: boolean }) {
   const text = useText();
-  const blocks = useMemo(() => (source.length > LONGEST ? null : lexer(source, { gfm: true })), [source]);
+  const [isLive] = useState(isOpen);
+  const blocks = useBlocks(source, isOpen);
   if (blocks === null) {
     return (
       <div className="prose">
         <p className="text-faint text-[13px]">{text.markdown.tooLong}</p>
-        <pre className="whitespace-pre-wrap font-mono text-[13px]">{source}</pre>
+        <pre className="whitespace-pre-wrap font-mono text-[13px]">
+          <Plain text={source} />
+        </pre>
       </div>
     );
   }
   return (
-    <div className="prose">
-      {blocks.map((token, index) => (
-        <Block key={index} raw={token.raw} token={token} isOpen={isOpen && index === blocks.length - 1} />
-      ))}
-    </div>
+    <Live value={isLive}>
+      <div className="prose">
+        {blocks.map((token, index) => (
+          <Block key={index} raw={token.raw} token={token} isOpen={isOpen && index === blocks.length - 1} />
+        ))}
+      </div>
+    </Live>
   );
 });
+
+/** The blocks of a text, or null if it is too long to be cut. */
+function useBlocks(source: string, isOpen: boolean): readonly Token[] | null {
+  const known = useRef<Grown | null>(null);
+  return useMemo(() => {
+    if (source.length > LONGEST) return null;
+    if (!isOpen) return lexer(source, { gfm: true });
+    known.current = grow(known.current, source);
+    return known.current.blocks;
+  }, [source, isOpen]);
+}
+
+/** Letters of others, as they are. */
+function Letters({ text }: { text: string }) {
+  return use(Live) ? <GrowingText text={text} /> : <Plain text={text} />;
+}
 
 interface BlockProps {
   raw: string;
@@ -53,16 +78,16 @@ function renderBlock(token: Token, isOpen = false): ReactNode {
       const heading = token as Tokens.Heading;
       // The page has its own first headings; those of a message begin below them.
       const Level = `h${Math.min(6, heading.depth + 2)}` as "h3";
-      return <Level>{inline(heading.tokens)}</Level>;
+      return <Level dir="auto">{inline(heading.tokens)}</Level>;
     }
     case "paragraph":
-      return <p>{inline((token as Tokens.Paragraph).tokens)}</p>;
+      return <p dir="auto">{inline((token as Tokens.Paragraph).tokens)}</p>;
     case "code": {
       const code = token as Tokens.Code;
       return <CodeBlock code={code.text} language={(code.lang ?? "").split(/\s/)[0] ?? ""} isOpen={isOpen} />;
     }
     case "blockquote":
-      return <blockquote>{blocksOf((token as Tokens.Blockquote).tokens)}</blockquote>;
+      return <blockquote dir="auto">{blocksOf((token as Tokens.Blockquote).tokens)}</blockquote>;
     case "list":
       return renderList(token as Tokens.List);
     case "table":
@@ -70,16 +95,16 @@ function renderBlock(token: Token, isOpen = false): ReactNode {
     case "hr":
       return <hr />;
     case "html":
-      return <p>{<Plain text={token.raw.trim()} />}</p>;
+      return <p dir="auto">{<Letters text={token.raw.trim()} />}</p>;
     case "text": {
       const text = token as Tokens.Text;
-      return text.tokens ? inline(text.tokens) : <Plain text={decodeMarks(text.text)} />;
+      return text.tokens ? inline(text.tokens) : <Letters text={decodeMarks(text.text)} />;
     }
     case "space":
     case "def":
       return null;
     default:
-      return <p>{<Plain text={token.raw} />}</p>;
+      return <p dir="auto">{<Letters text={token.raw} />}</p>;
   }
 }
 
@@ -96,12 +121,18 @@ function renderList(list: Tokens.List): ReactNode {
       {blocksOf(item.tokens.filter((token) => token.type !== "checkbox"))}
     </li>
   ));
-  return list.ordered ? <ol start={list.start === "" ? 1 : list.start}>{items}</ol> : <ul>{items}</ul>;
+  return list.ordered ? (
+    <ol dir="auto" start={list.start === "" ? 1 : list.start}>
+      {items}
+    </ol>
+  ) : (
+    <ul dir="auto">{items}</ul>
+  );
 }
 
 function renderTable(table: Tokens.Table): ReactNode {
   return (
-    <table>
+    <table dir="auto">
       <thead>
         <tr>
           {table.header.map((cell, index) => (
@@ -137,7 +168,7 @@ function renderInline(token: Token): ReactNode {
     case "codespan":
       return (
         <code>
-          <Plain text={(token as Tokens.Codespan).text} />
+          <Letters text={(token as Tokens.Codespan).text} />
         </code>
       );
     case "br":
@@ -147,20 +178,20 @@ function renderInline(token: Token): ReactNode {
     case "image":
       return <Image token={token as Tokens.Image} />;
     case "escape":
-      return <Plain text={(token as Tokens.Escape).text} />;
+      return <Letters text={(token as Tokens.Escape).text} />;
     case "text": {
       const text = token as Tokens.Text;
-      return text.tokens ? inline(text.tokens) : <Plain text={decodeMarks(text.text)} />;
+      return text.tokens ? inline(text.tokens) : <Letters text={decodeMarks(text.text)} />;
     }
     default:
-      return <Plain text={token.raw} />;
+      return <Letters text={token.raw} />;
   }
 }
 
 function Link({ token }: { token: Tokens.Link }) {
   const text = useText();
   const link = safeLink(token.href, token.text);
-  if (!link) return <Plain text={token.raw} />;
+  if (!link) return <Letters text={token.raw} />;
   return (
     <>
       <a href={link.href} target="_blank" rel="noopener noreferrer nofollow" title={link.href}>
@@ -177,7 +208,7 @@ function Image({ token }: { token: Tokens.Image }) {
   const link = safeLink(token.href, "");
   return (
     <span className="rounded-sm border border-line bg-surface px-2 py-0.5 text-[0.9em] text-muted">
-      {text.markdown.image}: <Plain text={token.text || token.href} />
+      {text.markdown.image}: <Letters text={token.text || token.href} />
       {link && (
         <>
           {" "}

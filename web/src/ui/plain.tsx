@@ -3,7 +3,7 @@
  *
  * A command that is shown for approval must look like what will run, whatever control characters it carries.
  */
-import { Fragment } from "react";
+import { Fragment, useLayoutEffect, useRef } from "react";
 
 // Controls except tab and line feed, soft hyphen, zero-width and bidirectional characters, the byte order mark.
 const HIDDEN =
@@ -30,4 +30,30 @@ export function Plain({ text }: { text: string }) {
       })}
     </>
   );
+}
+
+/** The same for text that grows: its letters are added to, never replaced, so that what is selected in them stays. */
+export function GrowingText({ text }: { text: string }) {
+  return hasHidden(text) ? <Plain text={text} /> : <Added text={text} />;
+}
+
+function Added({ text }: { text: string }) {
+  const place = useRef<HTMLSpanElement>(null);
+  useLayoutEffect(() => {
+    const span = place.current;
+    if (!span) return;
+    if (!(span.firstChild instanceof Text)) span.append(new Text());
+    const letters = span.firstChild as Text;
+    const kept = sameBeginning(letters.data, text);
+    letters.replaceData(kept, letters.data.length - kept, text.slice(kept));
+  }, [text]);
+  return <span ref={place} />;
+}
+
+/** How many letters two texts begin with alike. */
+function sameBeginning(one: string, other: string): number {
+  if (other.startsWith(one)) return one.length;
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return at;
 }

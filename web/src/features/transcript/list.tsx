@@ -14,6 +14,15 @@ import { Row } from "./row";
 import { type Row as RowData, rowsOf } from "./rows";
 import { Away, Blank, LoadFailed } from "./standing";
 
+/**
+ * What a row is taken for before it was measured, in pixels. Without it the list takes the height of those that it has
+ * measured, which one long message makes thousands of pixels.
+ */
+const ROW_PX = 80;
+
+/** Rows this far outside the picture exist, so that a quick scroll finds them there. */
+const BUFFER_PX = 800;
+
 /** Older rows are asked for this long before the reader reaches them, in pixels. */
 const AHEAD_PX = 1_200;
 
@@ -79,7 +88,14 @@ function List({ place, transcript, rows, isEmpty }: ListProps) {
           )}
           {isEmpty && transcript.load === "ready" && <Blank place={place} />}
           {!isEmpty && (
-            <Virtualizer ref={list} data={rows} scrollRef={scroller} shift={isLoading}>
+            <Virtualizer
+              ref={list}
+              data={rows}
+              scrollRef={scroller}
+              shift={isLoading}
+              itemSize={ROW_PX}
+              bufferSize={BUFFER_PX}
+            >
               {(row) => (
                 <div key={row.key} className={row.key === marked ? "bg-accent-soft" : undefined}>
                   <Row row={row} place={place} isLoadingOlder={isLoading} />
@@ -93,7 +109,7 @@ function List({ place, transcript, rows, isEmpty }: ListProps) {
         <button
           type="button"
           onClick={toEnd}
-          className="rise absolute bottom-3 left-1/2 flex min-h-10 -translate-x-1/2 items-center gap-2 rounded-full border border-line-strong bg-raised px-4 text-[13px] hover:bg-hover"
+          className="rise absolute bottom-3 left-1/2 flex min-h-11 -translate-x-1/2 items-center gap-2 rounded-full border border-line-strong bg-raised px-4 text-[13px] hover:bg-hover"
         >
           <ArrowDown size={15} />
           {transcript.open.length > 0 ? text.talk.newBelow : text.talk.toEnd}

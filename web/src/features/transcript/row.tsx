@@ -34,6 +34,14 @@ function isSame(before: RowProps, after: RowProps): boolean {
 }
 
 function RowView({ row, place, isLoadingOlder }: RowProps) {
+  const said = saidIn(row);
+  if (said) {
+    return (
+      <Column gap="py-2" isFaded={row.type === "entry" && row.isRewound}>
+        <Markdown source={said.text} isOpen={said.isOpen} />
+      </Column>
+    );
+  }
   switch (row.type) {
     case "head":
       return <Head place={place} isLoading={isLoadingOlder} />;
@@ -46,11 +54,7 @@ function RowView({ row, place, isLoadingOlder }: RowProps) {
     case "open":
       return (
         <Column gap="py-2">
-          {row.open.kind === "thinking" ? (
-            <Thought source={row.open.text} />
-          ) : (
-            <Markdown source={row.open.text} isOpen />
-          )}
+          <Thought source={row.open.text} />
         </Column>
       );
     case "outgoing":
@@ -66,6 +70,12 @@ function RowView({ row, place, isLoadingOlder }: RowProps) {
         </Column>
       );
   }
+}
+
+/** Text of the agent, complete or not: both are drawn by the same elements, so that nothing changes at its end. */
+function saidIn(row: RowData): { text: string; isOpen: boolean } | null {
+  if (row.type === "open") return row.open.kind === "text" ? { text: row.open.text, isOpen: true } : null;
+  return row.type === "entry" && row.entry.kind === "text" ? { text: row.entry.text, isOpen: false } : null;
 }
 
 /** Entries of the agent and, below a call, of its sub-agents. */

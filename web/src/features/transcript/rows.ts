@@ -16,7 +16,7 @@ export function rowsOf(transcript: Transcript, outbox: Outbox, conversationId: s
   for (const entry of transcript.entries.top)
     rows.push({ type: "entry", key: entry.key, entry, isRewound: isRewound(transcript, entry) });
   transcript.open.forEach((open, index) => {
-    if (open.parent === undefined) rows.push({ type: "open", key: `open${index}`, open });
+    if (open.parent === undefined) rows.push({ type: "open", key: keyToCome(transcript, index), open });
   });
   for (const message of outbox) {
     if (message.conversationId === conversationId)
@@ -24,6 +24,14 @@ export function rowsOf(transcript: Transcript, outbox: Outbox, conversationId: s
   }
   if (transcript.status !== "idle") rows.push({ type: "activity", key: "activity" });
   return rows;
+}
+
+/**
+ * The key that the entry of an open text will most likely have: it is the next thing that is said. Then its row stays
+ * what it is when the text is complete, and so does what somebody has selected in it.
+ */
+function keyToCome(transcript: Transcript, index: number): string {
+  return `s${transcript.head + 1 + index}`;
 }
 
 /** The row that has an event, or the nearest one before it: what a sub-agent did is below its call. */
