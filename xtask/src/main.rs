@@ -17,6 +17,7 @@ mod dist;
 mod fuzz;
 mod gateway;
 mod generate;
+mod load;
 mod progress;
 mod setup;
 mod steps;
@@ -76,6 +77,14 @@ enum Task {
     /// Kill what can be killed and write docs/survival.md
     Survival {
         /// Play only the stories whose name holds this, and write nothing
+        only: Option<String>,
+    },
+    /// Find out how much one machine bears, and write docs/load.md
+    Load {
+        /// A look at everything within a few minutes that leaves the page alone
+        #[arg(long)]
+        quick: bool,
+        /// Play only the scenes whose name holds this, and write nothing
         only: Option<String>,
     },
     /// Run every fuzz target
@@ -153,6 +162,7 @@ fn main() -> ExitCode {
         Task::Gen { check: true } => generate::check(),
         Task::Gen { check: false } => generate::write(),
         Task::Survival { only } => survival::run(only.as_deref()),
+        Task::Load { quick, only } => load::run(quick, only.as_deref()),
         Task::Fuzz { seconds } => run_fuzz(seconds),
     };
     match outcome {

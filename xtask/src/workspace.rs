@@ -25,6 +25,11 @@ pub(crate) fn built(program: &str) -> PathBuf {
     target().join("debug").join(program)
 }
 
+/// The same as a release.
+pub(crate) fn released(program: &str) -> PathBuf {
+    target().join("release").join(program)
+}
+
 /// `cargo <args>` in the root of the repository.
 pub(crate) fn cargo(args: &[&str]) -> Command {
     let mut cargo = Command::new("cargo");

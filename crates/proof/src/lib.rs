@@ -10,5 +10,6 @@
 pub mod bugs;
 pub mod checker;
 pub mod history;
+pub mod load;
 pub mod rig;
 pub mod survival;

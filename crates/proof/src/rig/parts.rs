@@ -47,6 +47,24 @@ impl Rig {
         Ok(App::new(name, self.address()?, token))
     }
 
+    /// The secret of an app of a realm; before a relay runs.
+    pub fn household(&self, realm: &str) -> anyhow::Result<String> {
+        let rights = "view,prompt,approve,admin";
+        let named = ["add-device", "--name", "App", "--realm", realm];
+        self.secret(&[&named[..], &["--rights", rights]].concat())
+    }
+
+    /// Where the relay listens, or will.
+    pub fn relay_address(&mut self) -> anyhow::Result<String> {
+        self.address()
+    }
+
+    /// The pid of the relay, where it is a process of its own.
+    pub fn relay(&self) -> anyhow::Result<u32> {
+        let relay = self.parts.relay.as_ref().context("it does not run")?;
+        Ok(relay.id())
+    }
+
     /// Lets the Pylon in; before a relay runs, and only where it is a process of its own.
     pub fn add_pylon(&mut self) -> anyhow::Result<()> {
         let token = self.secret(&["add-pylon", "--id", "1", "--name", "Machine"])?;
@@ -83,6 +101,13 @@ impl Rig {
     pub fn adopt(&mut self, id: &ConversationId, folder: &Path) {
         self.folders.insert(id.clone(), folder.to_owned());
         self.conversations.push(id.clone());
+    }
+
+    /// The same for an id as a message has it.
+    pub fn adopt_value(&mut self, id: &Value, folder: &Path) -> anyhow::Result<()> {
+        let id = id.as_str().context("a conversation has an id")?;
+        self.adopt(&ConversationId::parse(id)?, folder);
+        Ok(())
     }
 
     fn spawn(&self, name: &str, mut command: Command) -> anyhow::Result<Child> {

@@ -7,6 +7,7 @@
 )]
 
 mod dangers;
+mod load;
 mod sample;
 mod seeded_bugs;
 mod survival;
