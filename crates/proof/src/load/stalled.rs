@@ -13,13 +13,15 @@ use crate::rig::{Agent, Rig};
 const OF_A_DEVICE: usize = 50;
 /// What is streamed in all is more than sockets and the relay's limit for one connection hold together; each turn is as
 /// much as a prompt may ask for.
-const TURNS: u32 = 16;
+const TURNS: u32 = 32;
 /// Turns to compare with.
 const FEW: u32 = 2;
 const PIECES: usize = 40;
 const PIECE: usize = 10_000;
 /// The relay's limit for what waits for one connection, with what frames take beside their bytes.
 const MOST_KB_EACH: f64 = 2000.0;
+/// What relay and Pylon take for the turns themselves, whoever looks.
+const OWN_KB: u64 = 32 * 1024;
 const CUT_OFF: Duration = Duration::from_secs(30);
 
 pub(super) async fn play(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
@@ -45,7 +47,7 @@ pub(super) async fn play(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
         stalled.push(line);
     }
     let (beside, is_whole) = turns(&mut reader, &place, TURNS).await?;
-    let grown = resident_kb(rig.up()?).saturating_sub(before);
+    let grown = resident_kb(rig.up()?).saturating_sub(before + OWN_KB);
     let mut cut_off = 0;
     for line in &mut stalled {
         cut_off += usize::from(line.is_cut_off(CUT_OFF).await);
