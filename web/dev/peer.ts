@@ -89,7 +89,11 @@ export class Peer {
     for (const event of events) this.#event(conversationId, "ws-estelle", event);
   }
 
+  /** What was asked of it, by name. */
+  readonly asked: string[] = [];
+
   #on(message: (AppToPylon | DeviceToRelay) & { to?: { deviceId: number } }): void {
+    this.asked.push(message.type);
     const deviceId = message.to?.deviceId ?? 1;
     switch (message.type) {
       case "auth":
@@ -243,6 +247,18 @@ export class Peer {
           type: "folder_list_result",
           payload: { deviceId, path, folders, success: true, requestId },
         });
+        return;
+      }
+      case "conversation_create": {
+        const { workspaceId, name, skillType, requestId } = message.payload;
+        const conversationId = `made${this.asked.length}`;
+        const made = { conversationId, name, skillType: skillType ?? "general", status: "idle" as const };
+        const conversation = { ...made, claudeSessionId: null, updatedAt: Date.now() };
+        for (const { workspaces } of this.scene.machines)
+          for (const one of workspaces) if (one.workspaceId === workspaceId) one.conversations.push(conversation);
+        this.#list();
+        const payload = { deviceId, success: true, conversation, workspaceId, requestId };
+        this.#say({ type: "conversation_create_result", payload });
         return;
       }
       case "rules_request": {

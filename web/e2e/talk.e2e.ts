@@ -174,9 +174,70 @@ describe("deciding", () => {
   it("can be answered by key, with focus anywhere", async () => {
     const { page } = await stage.visit({ scene: "permission" });
     const card = page.getByRole("region", { name: "May this run?" });
-    await card.waitFor();
+    await card.getByRole("button", { name: "Deny", exact: true, disabled: false }).waitFor();
     await page.keyboard.press("Alt+d");
     await card.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("answers by key what is on the screen, not what waits behind it", async () => {
+    const { page } = await stage.visit({ scene: "question" });
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByRole("region", { name: "Claude asks" }).getByRole("button", { name: "Answer" }).waitFor();
+    await page.keyboard.press("Alt+a");
+    await page.getByRole("button", { name: "Previous" }).click();
+    const card = page.getByRole("region", { name: "May this be changed?" });
+    await card.getByRole("button", { name: "Allow once", disabled: false }).waitFor();
+    await page.context().close();
+  });
+
+  it("takes no press on a card that has just come in the place of another", async () => {
+    const { page } = await stage.visit({ scene: "permission", size: PHONE });
+    const card = page.getByRole("region", { name: "May this run?" });
+    await card.getByRole("button", { name: "Allow once", disabled: false }).waitFor();
+    const isStill = await page.evaluate(async () => {
+      const { peer } = globalThis as unknown as { peer: { pour(id: string, events: unknown[]): void } };
+      const gone = { type: "decisionAnswered", toolUseId: "t7", state: "void" };
+      const next = {
+        type: "permission_request",
+        toolUseId: "next",
+        toolName: "Bash",
+        toolInput: { command: "rm -rf ~" },
+      };
+      const allow = () => [...document.querySelectorAll("button")].find((one) => one.textContent === "Allow once");
+      const pressed = new Promise<void>((done) => {
+        // At the very moment at which it comes.
+        const observer = new MutationObserver(() => {
+          if (!document.body.textContent.includes("rm -rf ~")) return;
+          observer.disconnect();
+          allow()?.click();
+          done();
+        });
+        observer.observe(document.body, { childList: true, subtree: true, characterData: true });
+      });
+      peer.pour("relay", [next, gone]);
+      await pressed;
+      for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
+      return allow() !== undefined;
+    });
+    expect(isStill).toBe(true);
+    await card.getByRole("button", { name: "Allow once", disabled: false }).click();
+    await card.waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("makes a conversation once, however often and late it is pressed", async () => {
+    const { page } = await stage.visit({ scene: "fresh" });
+    await page.getByText("Say what you want done.").waitFor();
+    await page.keyboard.press("Alt+n");
+    const dialog = page.getByRole("dialog", { name: "New conversation" });
+    await dialog.getByRole("textbox", { name: "Name" }).fill("Twice");
+    await dialog.getByRole("button", { name: "Create" }).evaluate((button) => {
+      for (const _ of [1, 2, 3]) (button as HTMLElement).click();
+    });
+    await page.getByRole("heading", { name: "Twice" }).waitFor();
+    const asked = await page.evaluate(() => (globalThis as unknown as { peer: { asked: string[] } }).peer.asked);
+    expect(asked.filter((type) => type === "conversation_create")).toHaveLength(1);
     await page.context().close();
   });
 

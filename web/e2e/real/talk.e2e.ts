@@ -110,7 +110,9 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     await Promise.all(cards.map((card) => card.getByText("water the basil").waitFor()));
     expect(machine.read("home/garden/plan.txt")).toBe("");
     expect(await phone.page.title()).toMatch(/^\(1\)/);
-    const buttons = cards.map((card) => card.getByRole("button", { name: "Allow once" }).elementHandle());
+    const buttons = cards.map((card) =>
+      card.getByRole("button", { name: "Allow once", disabled: false }).elementHandle(),
+    );
     const both = await Promise.all(buttons);
     await Promise.all(both.map((button) => button?.evaluate((element) => (element as HTMLElement).click())));
     for (const device of [desk, phone]) {

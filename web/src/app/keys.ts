@@ -3,6 +3,7 @@ import { useEffect } from "react";
 import { find, places } from "@/model/fleet";
 import { control, decide } from "@/store/acts";
 import { useApp } from "@/store/app";
+import { answerable } from "@/store/docked";
 import { startFinding } from "@/store/finding";
 import type { Window } from "./shell";
 
@@ -77,7 +78,7 @@ function step(currentId: string | null, by: number, open: (id: string) => void):
 
 /** Answers only what is on the screen: nobody should allow by key what they do not see. */
 function answer(currentId: string | null, how: "allow" | "deny"): boolean {
-  const decision = useApp.getState().world.decisions.find((one) => one.conversationId === currentId);
+  const decision = answerable(currentId, Date.now());
   if (!decision || decision.sent || decision.kind === "question") return false;
   decide(decision, how);
   return true;

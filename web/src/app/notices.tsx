@@ -5,6 +5,7 @@ import { dismissNotice } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { IconButton } from "@/ui/button";
+import { refusalText } from "@/ui/label";
 import { Plain } from "@/ui/plain";
 
 const SHOWN_MS = 8_000;
@@ -25,8 +26,8 @@ export function Notices() {
           key={one.id}
           className="rise pointer-events-auto flex items-start gap-2 rounded-md border border-line-strong bg-raised py-1.5 pr-1 pl-4 text-[14px]"
         >
-          <span className="min-w-0 flex-1 py-1.5 [overflow-wrap:anywhere]">
-            <Plain text={one.text} />
+          <span dir="auto" className="min-w-0 flex-1 py-1.5 [overflow-wrap:anywhere]">
+            <Plain text={refusalText(text, one)} />
           </span>
           <IconButton label={text.nav.close} onClick={() => dismissNotice(one.id)}>
             <X size={15} />

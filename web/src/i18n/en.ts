@@ -1,4 +1,6 @@
 /** English, the catalogue that the others must match: every key, every argument. */
+import type { ErrorCode } from "@/gen";
+
 export const en = {
   app: {
     name: "Estelle",
@@ -80,6 +82,7 @@ export const en = {
     empty: "No folders in here.",
     truncated: "There are more folders; type a path to get there.",
     defaultName: "New conversation",
+    unsure: "No answer yet. If it was made, it opens by itself; otherwise try again.",
   },
   talk: {
     empty: "Say what you want done.",
@@ -454,10 +457,37 @@ export const en = {
     newer: "Newer hit",
   },
   errors: {
-    offline: "No connection.",
-    timeout: "The machine did not answer in time.",
     unknown: "That did not work.",
   },
+  refusal: {
+    invalid_message:
+      "The machine did not understand this. Reload the page; if it goes on, bring app and machine to the same version.",
+    unknown_type: "The machine does not know this yet. Update it, then try again.",
+    too_large: "That is too much at once. Shorten it and try again.",
+    not_authenticated: "This device is not signed in. Reload the page.",
+    auth_failed: "The relay does not know this device any more. Pair it again.",
+    forbidden: "This device has no right to do that. A device that manages the others can give it in the settings.",
+    rate_limited: "Too much at once. Wait a moment, then try again.",
+    undeliverable: "The machine is not connected. Try again when it is back.",
+    unknown_workspace: "This workspace is not there any more. Choose another one.",
+    unknown_conversation: "This conversation is not there any more. Choose another one.",
+    unknown_device: "This device is not there any more. Look at the list again.",
+    unknown_tool_use: "This call is not known any more.",
+    unknown_decision: "This is not asked any more.",
+    already_answered: "Somebody else has answered already.",
+    decision_void: "This is not asked any more: what asked it has ended.",
+    duplicate_id: "This was sent already; once is enough.",
+    conflict: "This does not fit what happens at the moment. Look at how it stands, then try again.",
+    bad_path: "This folder or file cannot be used. Check the path on the machine.",
+    agent_unavailable: "Claude cannot be started on the machine. Run `estelle doctor` there.",
+    host_unavailable: "The host of the machine does not answer. Running work goes on; try again in a moment.",
+    protocol_mismatch: "App and machine do not fit together. Reload the page, or update the machine.",
+    stale_cursor: "What is shown here is old. Reload the page.",
+    disk_full: "The disk of the machine is full. Make room there, then try again.",
+    internal: "Something failed on the machine. Try again; `estelle logs` there tells more.",
+    offline: "No connection. Try again when it is back.",
+    timeout: "The machine did not answer in time. Look whether it was done before you try again.",
+  } satisfies Record<ErrorCode | "offline" | "timeout", string>,
   markdown: {
     image: "Image, not loaded",
     linkTo: (host: string) => `goes to ${host}`,

@@ -7,7 +7,18 @@ import { en } from "./en";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Sections whose words are picked by a value of the protocol. */
-const PICKED = new Set(["right", "rightHelp", "mode", "skill", "rules", "work", "state", "composer", "pairing"]);
+const PICKED = new Set([
+  "refusal",
+  "right",
+  "rightHelp",
+  "mode",
+  "skill",
+  "rules",
+  "work",
+  "state",
+  "composer",
+  "pairing",
+]);
 
 it("every word is used somewhere", () => {
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(

@@ -32,10 +32,10 @@ export function changesOf(entries: Entries, key: string): FileChange[] {
 
 function note(files: Map<string, FileChange>, tool: ToolEntry): void {
   const view = toolView(tool.toolName, tool.input);
-  if (view.type !== "edit" && view.type !== "write") return;
+  if (view.type !== "edit" && view.type !== "write" && view.type !== "notebook") return;
   const known = files.get(view.path) ?? { path: view.path, tools: [], added: 0, removed: 0 };
   known.tools.push(tool);
-  known.added += view.type === "edit" ? view.added : view.lines;
+  known.added += view.type === "edit" ? view.added : view.type === "write" ? view.lines : 0;
   known.removed += view.type === "edit" ? view.removed : 0;
   files.set(view.path, known);
 }

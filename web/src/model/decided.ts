@@ -49,11 +49,18 @@ export function foldDecided(
 export function resultDecided(
   list: DecidedList,
   open: Decisions,
-  result: { toolUseId: string; success: boolean; answeredBy?: number; answeredAt?: number },
+  result: {
+    conversationId: string;
+    toolUseId: string;
+    success: boolean;
+    answeredBy?: number;
+    answeredAt?: number;
+  },
   me: number | undefined,
   now: number,
 ): DecidedList {
-  const decision = open.find((one) => one.toolUseId === result.toolUseId);
+  const { conversationId, toolUseId } = result;
+  const decision = open.find((one) => one.conversationId === conversationId && one.toolUseId === toolUseId);
   if (!decision) return list;
   if (result.success) return addDecided(list, { decision, answer: decision.answer, deviceId: me, at: now });
   if (result.answeredBy === undefined) return list;

@@ -5,6 +5,7 @@
  * Pylon says again what is open; what it does not repeat is gone, so that no card stays which nobody waits for.
  */
 import type { ClaudeEvent, DecisionKind, PermissionDecision, Question } from "@/gen";
+import type { Refusal } from "./refusal";
 
 export interface Decision {
   deviceId: number;
@@ -23,8 +24,19 @@ export interface Decision {
   sent?: boolean;
   /** What it has answered. */
   answer?: PermissionDecision;
-  /** The answer did not get through, in words. */
-  error?: string;
+  /** The answer did not get through: why, for a program and in words of the machine. */
+  refusal?: Refusal;
+}
+
+/** Which call an answer is about: this very input of it. */
+export type Call = Pick<Decision, "conversationId" | "toolUseId" | "inputHash">;
+
+export function isSameCall(one: Call, other: Call): boolean {
+  return isOf(one, other) && one.inputHash === other.inputHash;
+}
+
+function isOf(one: Omit<Call, "inputHash">, other: Omit<Call, "inputHash">): boolean {
+  return one.conversationId === other.conversationId && one.toolUseId === other.toolUseId;
 }
 
 /** Where an event comes from. */
@@ -78,7 +90,7 @@ export function foldDecisions(decisions: Decisions, origin: Origin, event: Claud
     case "toolComplete": {
       const { toolUseId } = event;
       if (event.type === "decisionAnswered" && event.state === "open") return decisions;
-      return without(decisions, (one) => one.conversationId === conversationId && one.toolUseId === toolUseId);
+      return toolUseId === undefined ? decisions : closed(decisions, { conversationId, toolUseId });
     }
     case "state":
       return event.state === "permission"
@@ -96,8 +108,17 @@ export function forgetConversation(decisions: Decisions, conversationId: string)
   return without(decisions, (one) => one.conversationId === conversationId);
 }
 
-export function changeDecision(decisions: Decisions, toolUseId: string, change: Partial<Decision>): Decisions {
-  return decisions.map((one) => (one.toolUseId === toolUseId ? { ...one, ...change } : one));
+export function changeDecision(
+  decisions: Decisions,
+  call: Omit<Call, "inputHash">,
+  change: Partial<Decision>,
+): Decisions {
+  return decisions.map((one) => (isOf(one, call) ? { ...one, ...change } : one));
+}
+
+/** Takes away what is not open any more. */
+export function closed(decisions: Decisions, call: Omit<Call, "inputHash">): Decisions {
+  return without(decisions, (one) => isOf(one, call));
 }
 
 /** Keeps only what `keeps` wants, and the same list if that is everything. */
@@ -106,14 +127,10 @@ export function without(decisions: Decisions, drops: (decision: Decision) => boo
 }
 
 function opened(decisions: Decisions, decision: Decision): Decisions {
-  const isSame = (one: Decision) =>
-    one.conversationId === decision.conversationId && one.toolUseId === decision.toolUseId;
-  const known = decisions.find(isSame);
+  const known = decisions.find((one) => isOf(one, decision));
   if (!known) return [...decisions, decision];
-  // Said again after a reconnect: it keeps its place and its age.
-  return decisions.map((one) =>
-    isSame(one)
-      ? { ...decision, askedAt: Math.min(known.askedAt, decision.askedAt), sent: known.sent, answer: known.answer }
-      : one,
-  );
+  // Said again after a reconnect: it keeps its place and its age. Asked with another input, it is another question.
+  const { askedAt, sent, answer } = known;
+  const kept = isSameCall(known, decision) ? { askedAt: Math.min(askedAt, decision.askedAt), sent, answer } : {};
+  return decisions.map((one) => (one === known ? { ...decision, ...kept } : one));
 }

@@ -14,15 +14,16 @@ import {
   prepend,
   type ToolAnswer,
 } from "./entries";
+import { refusalOf } from "./refusal";
 import { type Transcript, withStretches } from "./transcript";
 
 /** The answer to selecting a conversation: the newest page, and how the conversation stands. */
 export function openWith(transcript: Transcript, page: HistoryResult, now: number): Transcript {
-  if (!page.success) return { ...transcript, load: "failed", error: page.error };
+  if (!page.success) return { ...transcript, load: "failed", refusal: refusalOf(page) };
   const status = page.currentStatus ?? (page.hasActiveSession ? "working" : "idle");
   const standing = {
     load: "ready" as const,
-    error: undefined,
+    refusal: undefined,
     open: [],
     status,
     activity: status === "idle" ? undefined : transcript.activity,

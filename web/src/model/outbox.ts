@@ -5,6 +5,7 @@
  * again after a reconnect. It leaves when the conversation shows it, and not before.
  */
 import type { OnBusy } from "@/gen";
+import type { Refusal } from "./refusal";
 
 export interface Outgoing {
   clientMessageId: string;
@@ -16,7 +17,7 @@ export interface Outgoing {
   writtenAt: number;
   /** `waiting` for a connection, `sent` and unconfirmed, `accepted` and durable, or `failed` for a reason. */
   state: "waiting" | "sent" | "accepted" | "failed";
-  error?: string;
+  refusal?: Refusal;
 }
 
 export type Outbox = readonly Outgoing[];

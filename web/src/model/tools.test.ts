@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { toolTarget, toolView } from "./tools";
+import { restOf, toolTarget, toolView } from "./tools";
 
 describe("what a call is about", () => {
   it("reads the inputs of the known tools", () => {
@@ -50,5 +50,27 @@ describe("what a call is about", () => {
         expect(toolView(name, input).type).toBe("other");
       }
     }
+  });
+});
+
+describe("what a card would leave out", () => {
+  it("is nothing where all of an input is shown", () => {
+    const input = { command: "ls", description: "List" };
+    expect(restOf(toolView("Bash", input), input)).toBeNull();
+    expect(restOf(toolView("mcp__a__b", { x: 1 }), { x: 1 })).toBeNull();
+  });
+
+  it("is every field that has no form of its own", () => {
+    const cell = { notebook_path: "/n.ipynb", new_source: "1", edit_mode: "delete", cell_id: "c4", cell_type: "code" };
+    expect(toolView("NotebookEdit", cell)).toEqual({ type: "notebook", path: "/n.ipynb", source: "1" });
+    expect(restOf(toolView("NotebookEdit", cell), cell)).toEqual({
+      edit_mode: "delete",
+      cell_id: "c4",
+      cell_type: "code",
+    });
+    const read = { file_path: "/etc/passwd", offset: 3 };
+    expect(restOf(toolView("Read", read), read)).toEqual({ offset: 3 });
+    const run = { command: "make", timeout: 9 };
+    expect(restOf(toolView("Bash", run), run)).toEqual({ timeout: 9 });
   });
 });

@@ -19,6 +19,7 @@ export type ToolView =
   | { type: "command"; command: string; description?: string; isBackground: boolean; isUnsandboxed: boolean }
   | { type: "edit"; path: string; parts: EditPart[]; added: number; removed: number }
   | { type: "write"; path: string; content: string; lines: number }
+  | { type: "notebook"; path: string; source: string }
   | { type: "read"; path: string; range?: string }
   | { type: "search"; what: string; where?: string; filter?: string }
   | { type: "fetch"; url: string; prompt?: string }
@@ -49,7 +50,7 @@ export function toolView(toolName: string, input: unknown): ToolView {
       const path = text("notebook_path");
       return path === undefined
         ? { type: "other", input }
-        : { type: "write", path, content: text("new_source") ?? "", lines: 0 };
+        : { type: "notebook", path, source: text("new_source") ?? "" };
     }
     case "Read": {
       const path = text("file_path");
@@ -87,6 +88,26 @@ export function toolView(toolName: string, input: unknown): ToolView {
   }
 }
 
+/** The fields of an input that the card of a view shows in its own form. */
+const SHOWN: Partial<Record<ToolView["type"], readonly string[]>> = {
+  command: ["command", "description", "run_in_background", "dangerouslyDisableSandbox"],
+  edit: ["file_path", "old_string", "new_string", "replace_all", "edits"],
+  write: ["file_path", "content"],
+  notebook: ["notebook_path", "new_source"],
+  read: ["file_path"],
+  fetch: ["url"],
+  query: ["query"],
+  plan: ["plan"],
+};
+
+/** What the card of a view would leave out of its input: nothing of it may stay unseen where somebody decides. */
+export function restOf(view: ToolView, input: unknown): Record<string, unknown> | null {
+  const shown = SHOWN[view.type];
+  if (!shown) return null;
+  const rest = Object.entries(record(input)).filter(([name]) => !shown.includes(name));
+  return rest.length === 0 ? null : Object.fromEntries(rest);
+}
+
 /** The one line that stands for a call; empty if there is nothing but its name. */
 export function toolTarget(view: ToolView): string {
   switch (view.type) {
@@ -94,6 +115,7 @@ export function toolTarget(view: ToolView): string {
       return view.command;
     case "edit":
     case "write":
+    case "notebook":
     case "read":
       return view.path;
     case "search":

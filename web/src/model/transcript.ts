@@ -24,12 +24,14 @@ import {
   NO_ENTRIES,
   type ToolEntry,
 } from "./entries";
+import type { Refusal } from "./refusal";
 
 export type Load = "empty" | "loading" | "ready" | "failed";
 
 export interface Transcript {
   load: Load;
-  error?: string;
+  /** Why it could not be read. */
+  refusal?: Refusal;
   epoch?: number;
   /** The newest durable event folded. */
   head: number;

@@ -104,7 +104,7 @@ describe("the world", () => {
     });
     expect(play([asked("b", "t1"), result("already_answered")]).world.decisions).toEqual([]);
     expect(play([asked("b", "t1"), result("rate_limited")]).world.decisions).toMatchObject([
-      { error: "no", sent: false },
+      { refusal: { words: "no" }, sent: false },
     ]);
   });
 

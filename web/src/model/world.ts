@@ -9,6 +9,7 @@ import type {
   ClaudeEventMessage,
   ConnectedDevice,
   Device,
+  ErrorCode,
   ErrorReport,
   HistoryResult,
   PylonToApp,
@@ -16,10 +17,11 @@ import type {
   Sender,
 } from "@/gen";
 import { type DecidedList, foldDecided, resultDecided } from "./decided";
-import { changeDecision, type Decisions, foldDecisions, forgetConversation, without } from "./decisions";
+import { changeDecision, closed, type Decisions, foldDecisions, forgetConversation, without } from "./decisions";
 import { allOffline, changeConversation, type Fleet, find, onDevices, onList, onPylonStatus, onStatus } from "./fleet";
 import { extendBack, openWith } from "./history";
 import { afterLoss, changeOutgoing, dropOutgoing, type Outbox } from "./outbox";
+import { type Refusal, refusalOf } from "./refusal";
 import { blockOf, EMPTY, fold, type Transcript } from "./transcript";
 
 export interface World {
@@ -38,9 +40,8 @@ export interface World {
   notices: readonly Notice[];
 }
 
-export interface Notice {
+export interface Notice extends Refusal {
   id: number;
-  text: string;
 }
 
 export const EMPTY_WORLD: World = {
@@ -94,7 +95,7 @@ export function onFrame(world: World, frame: Frame, now: number): Turned {
       return same(onSendResult(world, frame.payload));
     case "claude_permission_result":
     case "claude_answer_result": {
-      const { toolUseId, success, error, errorCode } = frame.payload;
+      const { success, errorCode } = frame.payload;
       const decided = resultDecided(world.decided, world.decisions, frame.payload, world.me?.deviceId, now);
       if (
         success ||
@@ -102,11 +103,11 @@ export function onFrame(world: World, frame: Frame, now: number): Turned {
         errorCode === "decision_void" ||
         errorCode === "unknown_decision"
       ) {
-        return same({ ...world, decided, decisions: without(world.decisions, (one) => one.toolUseId === toolUseId) });
+        return same({ ...world, decided, decisions: closed(world.decisions, frame.payload) });
       }
       return same({
         ...world,
-        decisions: changeDecision(world.decisions, toolUseId, { sent: false, error: error ?? "" }),
+        decisions: changeDecision(world.decisions, frame.payload, { sent: false, refusal: refusalOf(frame.payload) }),
       });
     }
     case "claude_control_result": {
@@ -165,16 +166,17 @@ function unconfirmed(world: World, isGone: (deviceId: number) => boolean): World
 
 /** A refusal that belongs to no request. What could not be delivered is where the person left it, and says so itself. */
 function onError(world: World, error: ErrorReport): World {
-  if (error.errorCode !== "undeliverable") return notice(world, error.error);
-  const decisions = world.decisions.map((one) => (one.sent ? { ...one, sent: false, error: "offline" } : one));
+  if (error.errorCode !== "undeliverable") return notice(world, refusalOf(error));
+  const refusal = { code: "offline" as const, words: "" };
+  const decisions = world.decisions.map((one) => (one.sent ? { ...one, sent: false, refusal } : one));
   if (error.about === "claude_permission" || error.about === "claude_answer") return { ...world, decisions };
   if (error.about === "claude_send") return { ...world, outbox: afterLoss(world.outbox, () => true) };
-  return notice(world, error.error);
+  return notice(world, refusalOf(error));
 }
 
-export function notice(world: World, text: string): World {
+export function notice(world: World, refusal: Refusal): World {
   const id = (world.notices.at(-1)?.id ?? 0) + 1;
-  return { ...world, notices: [...world.notices, { id, text }].slice(-KEPT_NOTICES) };
+  return { ...world, notices: [...world.notices, { id, ...refusal }].slice(-KEPT_NOTICES) };
 }
 
 function onPresence(world: World, devices: readonly ConnectedDevice[]): Turned {
@@ -287,13 +289,13 @@ function onEvent(world: World, message: ClaudeEventMessage, deviceId: number | u
 
 function onSendResult(
   world: World,
-  result: { success: boolean; clientMessageId?: string; error?: string; retry?: string },
+  result: { success: boolean; clientMessageId?: string; error?: string; errorCode?: ErrorCode },
 ): World {
   const id = result.clientMessageId;
   if (id === undefined) return world;
   if (result.success)
-    return { ...world, outbox: changeOutgoing(world.outbox, id, { state: "accepted", error: undefined }) };
-  return { ...world, outbox: changeOutgoing(world.outbox, id, { state: "failed", error: result.error ?? "" }) };
+    return { ...world, outbox: changeOutgoing(world.outbox, id, { state: "accepted", refusal: undefined }) };
+  return { ...world, outbox: changeOutgoing(world.outbox, id, { state: "failed", refusal: refusalOf(result) }) };
 }
 
 /** What is on the screen is read. */

@@ -12,7 +12,7 @@ import type {
   UsageGroup,
   UsageRow,
 } from "@/gen";
-import { changeDecision, type Decision } from "@/model/decisions";
+import { changeDecision, type Decision, isSameCall } from "@/model/decisions";
 import type { Place } from "@/model/fleet";
 import { oldestSeq } from "@/model/history";
 import { changeOutgoing, dropOutgoing, type Outgoing } from "@/model/outbox";
@@ -69,7 +69,7 @@ export function sendMessage(place: Place, text: string, onBusy: OnBusy | undefin
 export function retryMessage(clientMessageId: string): void {
   change((world) => ({
     ...world,
-    outbox: changeOutgoing(world.outbox, clientMessageId, { state: "waiting", error: undefined }),
+    outbox: changeOutgoing(world.outbox, clientMessageId, { state: "waiting", refusal: undefined }),
   }));
   flushOutbox();
 }
@@ -80,15 +80,17 @@ export function dropMessage(clientMessageId: string): void {
 
 export function decide(decision: Decision, answer: PermissionDecision, message?: string): void {
   const { workspaceId, conversationId, toolUseId } = decision;
+  if (!isOpen(decision)) return;
   answerWith(decision, {
     type: "claude_permission",
     payload: { workspaceId, conversationId, toolUseId, decision: answer, message },
   });
-  change((world) => ({ ...world, decisions: changeDecision(world.decisions, toolUseId, { answer }) }));
+  change((world) => ({ ...world, decisions: changeDecision(world.decisions, decision, { answer }) }));
 }
 
 export function answerQuestions(decision: Decision, answer: Answer): void {
   const { workspaceId, conversationId, toolUseId } = decision;
+  if (!isOpen(decision)) return;
   answerWith(decision, { type: "claude_answer", payload: { workspaceId, conversationId, toolUseId, answer } });
 }
 
@@ -285,14 +287,19 @@ export function dismissNotice(id: number): void {
   change((world) => ({ ...world, notices: world.notices.filter((one) => one.id !== id) }));
 }
 
+/** Whether what somebody saw is still what is asked: an answer is for this very call, and is given once. */
+function isOpen(shown: Decision): boolean {
+  return useApp.getState().world.decisions.some((one) => isSameCall(one, shown) && !one.sent);
+}
+
 function answerWith(decision: Decision, message: AppToPylon): void {
   const isSent = sendTo(decision.deviceId, message);
   change((world) => ({
     ...world,
     decisions: changeDecision(
       world.decisions,
-      decision.toolUseId,
-      isSent ? { sent: true, error: undefined } : { error: "offline" },
+      decision,
+      isSent ? { sent: true, refusal: undefined } : { refusal: { code: "offline", words: "" } },
     ),
   }));
 }
@@ -301,6 +308,7 @@ function ids(place: Place): { conversationId: string; workspaceId: string } {
   return { conversationId: place.conversation.conversationId, workspaceId: place.workspace.workspaceId };
 }
 
-export function tell(text: string): void {
-  change((world) => notice(world, text));
+/** Says something that belongs to no place of its own. */
+export function tell(words: string): void {
+  change((world) => notice(world, { words }));
 }

@@ -20,9 +20,9 @@ export const CodeBlock = memo(function CodeBlock({ code, language, isOpen = fals
         <span className="truncate">
           <Plain text={language || text.markdown.code} />
         </span>
-        <CopyButton value={code} className="size-9! lg:size-8!" />
+        <CopyButton value={code} className="-my-1 lg:my-0 lg:size-8!" />
       </figcaption>
-      <pre tabIndex={0} className="overflow-x-auto p-3 font-mono text-[13px] leading-[1.6]">
+      <pre dir="ltr" tabIndex={0} className="overflow-x-auto p-3 font-mono text-[13px] leading-[1.6]">
         <Coloured code={code} language={isOpen ? "" : language} />
       </pre>
     </figure>

@@ -9,7 +9,10 @@ const MARK_LOOK = { same: "text-faint", added: "text-green", removed: "text-red"
 
 export const DiffView = memo(function DiffView({ diff }: { diff: readonly DiffLine[] }) {
   return (
-    <div className="overflow-hidden rounded-md border border-line bg-code font-mono text-[12.5px] leading-[1.6]">
+    <div
+      dir="ltr"
+      className="overflow-hidden rounded-md border border-line bg-code font-mono text-[12.5px] leading-[1.6]"
+    >
       {diff.map((line, index) => (
         <div key={index} className={`flex ${LOOK[line.type]}`}>
           <span className="w-9 shrink-0 select-none pr-2 text-right text-faint" aria-hidden="true">

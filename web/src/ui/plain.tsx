@@ -4,19 +4,11 @@
  * A command that is shown for approval must look like what will run, whatever control characters it carries.
  */
 import { Fragment, useLayoutEffect, useRef } from "react";
-
-// Controls except tab and line feed, soft hyphen, zero-width and bidirectional characters, the byte order mark.
-const HIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/u;
-const SPLIT = new RegExp(`(${HIDDEN.source})`, "u");
-
-export function hasHidden(text: string): boolean {
-  return HIDDEN.test(text);
-}
+import { hasHidden, splitHidden } from "@/model/hidden";
 
 export function Plain({ text }: { text: string }) {
   if (!hasHidden(text)) return <>{text}</>;
-  const parts = text.split(SPLIT);
+  const parts = splitHidden(text);
   return (
     <>
       {parts.map((part, index) => {

@@ -19,6 +19,7 @@ const ICONS = {
   command: SquareTerminal,
   edit: FilePen,
   write: FilePlus,
+  notebook: FilePen,
   read: FileText,
   search: Search,
   fetch: Globe,

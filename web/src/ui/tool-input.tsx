@@ -10,11 +10,14 @@ export function Command({ view }: { view: Extract<ToolView, { type: "command" }>
   return (
     <div className="flex flex-col gap-1.5">
       {view.description && (
-        <p className="text-[13.5px] text-muted">
+        <p dir="auto" className="text-[13.5px] text-muted">
           <Plain text={view.description} />
         </p>
       )}
-      <pre className="whitespace-pre-wrap rounded-md border border-line bg-code p-3 font-mono text-[13px] leading-[1.6] [overflow-wrap:anywhere]">
+      <pre
+        dir="ltr"
+        className="whitespace-pre-wrap rounded-md border border-line bg-code p-3 font-mono text-[13px] leading-[1.6] [overflow-wrap:anywhere]"
+      >
         <span className="mr-2 select-none text-faint">$</span>
         <Coloured code={view.command} language="bash" />
       </pre>
@@ -31,6 +34,7 @@ export function Command({ view }: { view: Extract<ToolView, { type: "command" }>
 export function Whole({ text, language }: { text: string; language: string }) {
   return (
     <pre
+      dir="ltr"
       tabIndex={0}
       className="max-h-96 overflow-auto whitespace-pre-wrap rounded-md border border-line bg-code p-3 font-mono text-[12.5px] leading-[1.6] [overflow-wrap:anywhere]"
     >

@@ -10,6 +10,7 @@ import { Dialog } from "@/ui/dialog";
 import { errorText } from "@/ui/label";
 import { Plain } from "@/ui/plain";
 import { Skeleton } from "@/ui/states";
+import { useAttempt } from "./attempt";
 
 export interface Target {
   deviceId: number;
@@ -55,7 +56,8 @@ function NewConversation({ deviceId, workspaceId, close, open }: NewProps & { wo
       className="flex flex-col gap-4 p-5"
       onSubmit={(event) => {
         event.preventDefault();
-        run(() => createConversation(deviceId, workspaceId, name.trim(), skill));
+        const wish = { deviceId, workspaceId, name: name.trim() };
+        run(wish, () => createConversation(deviceId, workspaceId, wish.name, skill));
       }}
     >
       <label className="flex flex-col gap-1.5 text-[13px] text-muted">
@@ -106,7 +108,8 @@ function NewWorkspace({ deviceId, close, open }: NewProps) {
       className="flex flex-col gap-4 p-5"
       onSubmit={(event) => {
         event.preventDefault();
-        if (path) run(() => createWorkspace(deviceId, name.trim() || last, path));
+        const wish = { deviceId, name: name.trim() || last };
+        if (path) run(wish, () => createWorkspace(deviceId, wish.name, path));
       }}
     >
       <p className="text-[13px] text-muted">
@@ -229,21 +232,4 @@ function Foot({ error, isReady, close }: { error: string | null; isReady: boolea
       </div>
     </>
   );
-}
-
-function useAttempt(close: () => void, open: (conversationId: string) => void) {
-  const text = useText();
-  const [error, setError] = useState<string | null>(null);
-  const [isBusy, setBusy] = useState(false);
-  const run = (work: () => Promise<string>) => {
-    setBusy(true);
-    work()
-      .then((id) => {
-        close();
-        if (id !== "") open(id);
-      })
-      .catch((reason: unknown) => setError(errorText(text, reason)))
-      .finally(() => setBusy(false));
-  };
-  return { error, run, isBusy };
 }

@@ -1,14 +1,18 @@
 /** The answers to a permission, a plan or a trust: the safe one as easy to hit as the other, none of them by accident. */
 import { useState } from "react";
+import type { PermissionDecision } from "@/gen";
 import type { Decision } from "@/model/decisions";
 import { decide } from "@/store/acts";
 import { useRight } from "@/store/rights";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
-import { toolLabel } from "@/ui/label";
+import { refusalText, toolLabel } from "@/ui/label";
 
-export function Answers({ decision }: { decision: Decision }) {
+export function Answers({ decision, isSteady }: { decision: Decision; isSteady: boolean }) {
   const text = useText();
+  // A card that has just come, or another in its place, was not what the finger meant.
+  const give = (answer: PermissionDecision, message?: string) => isSteady && decide(decision, answer, message);
+  const isUnsteady = !isSteady || undefined;
   const [isDenying, setDenying] = useState(false);
   const [reason, setReason] = useState("");
   const mayDecide = useRight("approve");
@@ -28,7 +32,7 @@ export function Answers({ decision }: { decision: Decision }) {
         className="flex flex-col gap-2 border-t border-line px-4 py-3"
         onSubmit={(event) => {
           event.preventDefault();
-          decide(decision, "deny", reason.trim() || undefined);
+          give("deny", reason.trim() || undefined);
         }}
       >
         <label className="text-[13px] text-muted" htmlFor="deny-reason">
@@ -53,16 +57,23 @@ export function Answers({ decision }: { decision: Decision }) {
   }
   return (
     <div className="flex flex-col gap-2 border-t border-line px-4 py-3">
-      {decision.error !== undefined && (
+      {decision.refusal && (
         <p role="alert" className="text-[13px] text-red">
-          {decision.error === "offline" ? text.decision.offline : text.decision.failed(decision.error)}
+          {decision.refusal.code === "offline"
+            ? text.decision.offline
+            : text.decision.failed(refusalText(text, decision.refusal))}
         </p>
       )}
       <div className="grid grid-cols-2 gap-x-2 gap-y-1 sm:flex sm:flex-wrap sm:items-center sm:justify-end sm:gap-2">
-        <Button onClick={() => decide(decision, "deny")} className="sm:order-3 sm:min-w-28">
+        <Button aria-disabled={isUnsteady} onClick={() => give("deny")} className="sm:order-3 sm:min-w-28">
           {no}
         </Button>
-        <Button kind="amber" onClick={() => decide(decision, "allow")} className="sm:order-4 sm:min-w-32">
+        <Button
+          kind="amber"
+          aria-disabled={isUnsteady}
+          onClick={() => give("allow")}
+          className="sm:order-4 sm:min-w-32"
+        >
           {yes}
         </Button>
         {decision.kind !== "trust" && (
@@ -79,7 +90,8 @@ export function Answers({ decision }: { decision: Decision }) {
             kind="quiet"
             className="px-2! text-[13px]! sm:order-2 sm:mr-auto sm:px-3!"
             title={text.decision.allowAllHelp(toolLabel(text, decision.toolName))}
-            onClick={() => decide(decision, "allowAll")}
+            aria-disabled={isUnsteady}
+            onClick={() => give("allowAll")}
           >
             {text.decision.allowAll}
           </Button>

@@ -4,14 +4,16 @@ import type { ReactNode } from "react";
 import type { Catalogue } from "@/i18n";
 import type { Decision } from "@/model/decisions";
 import { findTool } from "@/model/entries";
+import { hidesSomething } from "@/model/hidden";
 import { toolView } from "@/model/tools";
 import { useApp } from "@/store/app";
 import { useNow } from "@/store/clock";
+import { useSteady } from "@/store/docked";
 import { usePlace } from "@/store/place";
 import { useFormats, useText } from "@/store/text";
 import { useWholeInput } from "@/store/whole-input";
 import { toolLabel } from "@/ui/label";
-import { hasHidden, Plain } from "@/ui/plain";
+import { Plain } from "@/ui/plain";
 import { ToolIcon } from "@/ui/tool-icon";
 import { Answers } from "./answers";
 import { Questions } from "./questions";
@@ -23,10 +25,13 @@ export interface DecisionCardProps {
   tools?: ReactNode;
   /** Whether the body scrolls inside the card, so that the answers stay in reach. */
   isDocked?: boolean;
+  /** What moves the card when it changes, apart from the card itself: those before it in a list. */
+  around?: string;
 }
 
-export function DecisionCard({ decision, tools, isDocked = false }: DecisionCardProps) {
+export function DecisionCard({ decision, tools, isDocked = false, around = "" }: DecisionCardProps) {
   const text = useText();
+  const isSteady = useSteady(`${decision.conversationId} ${decision.toolUseId} ${decision.inputHash} ${around}`);
   const input = useInput(decision);
   const view = toolView(decision.toolName, input);
   const isQuestion = decision.kind === "question";
@@ -52,22 +57,22 @@ export function DecisionCard({ decision, tools, isDocked = false }: DecisionCard
           </p>
         )}
         {decision.reason && (
-          <p className="text-[13.5px] text-muted">
+          <p dir="auto" className="text-[13.5px] text-muted">
             <Plain text={decision.reason} />
           </p>
         )}
-        {hasHidden(JSON.stringify(input ?? "").replaceAll(/\\[nt"\\]/g, "")) && (
+        {hidesSomething([input, decision.questions]) && (
           <p className="flex items-center gap-1.5 text-[13px] text-red">
             <TriangleAlert size={14} /> {text.decision.hidden}
           </p>
         )}
         {isQuestion ? (
-          <Questions key={decision.toolUseId} decision={decision} />
+          <Questions key={decision.toolUseId} decision={decision} isSteady={isSteady} />
         ) : (
-          <Shown decision={decision} view={view} />
+          <Shown decision={decision} view={view} input={input} />
         )}
       </div>
-      {!isQuestion && <Answers key={decision.toolUseId} decision={decision} />}
+      {!isQuestion && <Answers key={decision.toolUseId} decision={decision} isSteady={isSteady} />}
     </section>
   );
 }
@@ -76,7 +81,10 @@ export function headline(text: Catalogue, decision: Decision): string {
   switch (decision.kind) {
     case "permission": {
       const isChange =
-        decision.toolName === "Edit" || decision.toolName === "Write" || decision.toolName === "MultiEdit";
+        decision.toolName === "NotebookEdit" ||
+        decision.toolName === "Edit" ||
+        decision.toolName === "Write" ||
+        decision.toolName === "MultiEdit";
       return isChange ? text.decision.permissionEdit : text.decision.permission;
     }
     case "question":

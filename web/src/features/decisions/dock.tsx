@@ -1,8 +1,9 @@
 /** The open decision of the conversation on the screen, docked above the composer, in reach of a thumb. */
 import { ChevronLeft, ChevronRight, Maximize2, Minimize2 } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { useApp } from "@/store/app";
+import { showDocked } from "@/store/docked";
 import { useText } from "@/store/text";
 import { IconButton } from "@/ui/button";
 import { DecisionCard } from "./card";
@@ -12,11 +13,18 @@ export function DecisionDock({ conversationId }: { conversationId: string }) {
   const decisions = useApp(
     useShallow((app) => app.world.decisions.filter((one) => one.conversationId === conversationId)),
   );
-  const [index, setIndex] = useState(0);
+  const [chosen, setChosen] = useState<string | null>(null);
   const [isLarge, setLarge] = useState(false);
-  const at = Math.min(index, decisions.length - 1);
+  // By its name, not by its number: what goes before it must not put another card in its place.
+  const at = Math.max(
+    0,
+    decisions.findIndex((one) => one.toolUseId === chosen),
+  );
   const decision = decisions[at];
+  useEffect(() => showDocked(decision ?? null), [decision]);
+  useEffect(() => () => showDocked(null), []);
   if (!decision) return null;
+  const go = (to: number) => setChosen(decisions[to]?.toolUseId ?? null);
   const size = isLarge ? "fixed inset-2 z-40 max-h-none safe-bottom" : "relative max-h-[56dvh]";
   return (
     <div className="mx-auto w-full max-w-[740px] px-2 lg:px-4">
@@ -28,7 +36,7 @@ export function DecisionDock({ conversationId }: { conversationId: string }) {
             <span className="flex shrink-0 items-center">
               {decisions.length > 1 && (
                 <>
-                  <IconButton label={text.decision.previous} disabled={at === 0} onClick={() => setIndex(at - 1)}>
+                  <IconButton label={text.decision.previous} disabled={at === 0} onClick={() => go(at - 1)}>
                     <ChevronLeft size={17} />
                   </IconButton>
                   <span className="text-[13px] text-muted tabular-nums">
@@ -37,7 +45,7 @@ export function DecisionDock({ conversationId }: { conversationId: string }) {
                   <IconButton
                     label={text.decision.next}
                     disabled={at === decisions.length - 1}
-                    onClick={() => setIndex(at + 1)}
+                    onClick={() => go(at + 1)}
                   >
                     <ChevronRight size={17} />
                   </IconButton>

@@ -21,6 +21,8 @@ export function Inbox() {
   const unseen = all.filter((place) => glance(place) === "needed" && !known.has(place.conversation.conversationId));
   const finished = all.filter((place) => glance(place) === "unread");
   const working = all.filter((place) => glance(place) === "working");
+  // Whatever comes or goes moves the others; none of them takes a press that was meant for another.
+  const order = decisions.map((one) => one.toolUseId).join(" ");
   const isQuiet = decisions.length + unseen.length === 0;
   return (
     <div className="h-full overflow-y-auto">
@@ -37,7 +39,7 @@ export function Inbox() {
             className="overflow-hidden rounded-lg border border-amber-fill/70 bg-raised"
           >
             <PlaceLine place={find(fleet, decision.conversationId)} />
-            <DecisionCard decision={decision} />
+            <DecisionCard decision={decision} around={order} />
           </article>
         ))}
         {unseen.map((place) => (
@@ -79,7 +81,7 @@ function PlaceLine({ place }: { place: Place | undefined }) {
       type="button"
       title={text.decision.openConversation}
       onClick={() => go(`/c/${encodeURIComponent(place.conversation.conversationId)}`)}
-      className="flex min-h-10 w-full items-center gap-2 border-b border-line bg-surface px-4 py-1.5 text-left text-[13px] text-muted hover:bg-hover"
+      className="flex min-h-11 w-full items-center gap-2 border-b border-line bg-surface px-4 py-1.5 text-left text-[13px] text-muted hover:bg-hover"
     >
       <span className="min-w-0 truncate font-medium text-ink">{place.conversation.name}</span>
       <span className="min-w-0 truncate">

@@ -6,6 +6,7 @@ import { answerQuestions } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
+import { refusalText } from "@/ui/label";
 import { Plain } from "@/ui/plain";
 
 interface Given {
@@ -16,7 +17,7 @@ interface Given {
 
 const NOTHING: Given = { chosen: [], other: "", usesOther: false };
 
-export function Questions({ decision }: { decision: Decision }) {
+export function Questions({ decision, isSteady }: { decision: Decision; isSteady: boolean }) {
   const text = useText();
   const [given, setGiven] = useState<readonly Given[]>(() => decision.questions.map(() => NOTHING));
   const rights = useApp((app) => (app.phase.name === "online" ? app.phase.rights : null));
@@ -28,7 +29,7 @@ export function Questions({ decision }: { decision: Decision }) {
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isComplete) answerQuestions(decision, answerOf(decision.questions, given));
+        if (isComplete && isSteady) answerQuestions(decision, answerOf(decision.questions, given));
       }}
     >
       {decision.questions.map((question, index) => (
@@ -40,9 +41,11 @@ export function Questions({ decision }: { decision: Decision }) {
           change={(next) => change(index, next)}
         />
       ))}
-      {decision.error !== undefined && (
+      {decision.refusal && (
         <p role="alert" className="text-[13px] text-red">
-          {decision.error === "offline" ? text.decision.offline : text.decision.failed(decision.error)}
+          {decision.refusal.code === "offline"
+            ? text.decision.offline
+            : text.decision.failed(refusalText(text, decision.refusal))}
         </p>
       )}
       {!mayDecide && <p className="text-[13px] text-muted">{text.decision.noRight}</p>}
@@ -50,6 +53,7 @@ export function Questions({ decision }: { decision: Decision }) {
         kind="amber"
         type="submit"
         disabled={!isComplete || decision.sent || !mayDecide}
+        aria-disabled={!isSteady || undefined}
         className="sm:self-end sm:min-w-32"
       >
         {decision.sent ? text.decision.sending : text.decision.answer}
@@ -83,7 +87,7 @@ function OneQuestion({ question, name, given, change }: OneProps) {
         <span className="mb-1 block text-[12px] font-semibold uppercase tracking-wide text-faint">
           <Plain text={question.header} />
         </span>
-        <span className="text-[15px]">
+        <span dir="auto" className="text-[15px]">
           <Plain text={question.question} />
         </span>
         {isMany && <span className="ml-2 text-[13px] text-muted">{text.decision.several}</span>}
@@ -136,11 +140,11 @@ function Option({ name, isMany, isChosen, label, help, toggle }: OptionProps) {
         className="mt-0.5 size-4 shrink-0 accent-[var(--accent)]"
       />
       <span className="min-w-0 [overflow-wrap:anywhere]">
-        <span className="font-medium">
+        <span dir="auto" className="font-medium">
           <Plain text={label} />
         </span>
         {help && (
-          <span className="block text-[13px] text-muted">
+          <span dir="auto" className="block text-[13px] text-muted">
             <Plain text={help} />
           </span>
         )}

@@ -1,7 +1,7 @@
 /** Exactly what a decision is about: the whole command, the whole change. Wrapped, never cut. */
 import type { Decision } from "@/model/decisions";
 import { find } from "@/model/fleet";
-import type { ToolView } from "@/model/tools";
+import { restOf, type ToolView } from "@/model/tools";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Coloured } from "@/ui/code";
@@ -9,9 +9,26 @@ import { DiffView } from "@/ui/diff";
 import { languageOfPath } from "@/ui/highlight";
 import { Markdown } from "@/ui/markdown";
 import { Plain } from "@/ui/plain";
-import { Command, JsonView } from "@/ui/tool-input";
+import { Command, JsonView, Whole } from "@/ui/tool-input";
 
-export function Shown({ decision, view }: { decision: Decision; view: ToolView }) {
+export interface ShownProps {
+  decision: Decision;
+  view: ToolView;
+  /** The whole input of the call. */
+  input: unknown;
+}
+
+export function Shown({ decision, view, input }: ShownProps) {
+  const rest = decision.kind === "trust" ? null : restOf(view, input);
+  return (
+    <>
+      <Main decision={decision} view={view} input={input} />
+      {rest && <JsonView value={rest} />}
+    </>
+  );
+}
+
+function Main({ decision, view, input }: ShownProps) {
   const text = useText();
   const folder = useApp((app) => find(app.world.fleet, decision.conversationId)?.workspace.workingDir);
   if (decision.kind === "trust") {
@@ -19,7 +36,7 @@ export function Shown({ decision, view }: { decision: Decision; view: ToolView }
       <>
         <p className="text-[14px]">{text.decision.trustHelp}</p>
         {folder && <Mono text={folder} />}
-        <JsonView value={decision.input} />
+        <JsonView value={input} />
       </>
     );
   }
@@ -51,9 +68,19 @@ export function Shown({ decision, view }: { decision: Decision; view: ToolView }
       return (
         <>
           <Mono text={view.path} />
-          <pre className="whitespace-pre-wrap rounded-md border border-line bg-green-soft p-3 font-mono text-[12.5px] leading-[1.6] [overflow-wrap:anywhere]">
+          <pre
+            dir="ltr"
+            className="whitespace-pre-wrap rounded-md border border-line bg-green-soft p-3 font-mono text-[12.5px] leading-[1.6] [overflow-wrap:anywhere]"
+          >
             <Coloured code={view.content} language={languageOfPath(view.path) ?? ""} />
           </pre>
+        </>
+      );
+    case "notebook":
+      return (
+        <>
+          <Mono text={view.path} />
+          <Whole text={view.source} language="python" />
         </>
       );
     case "read":
@@ -68,7 +95,7 @@ export function Shown({ decision, view }: { decision: Decision; view: ToolView }
     case "todo":
     case "agent":
     case "question":
-      return <JsonView value={decision.input} />;
+      return <JsonView value={input} />;
     case "mcp":
       return (
         <>
@@ -83,7 +110,7 @@ export function Shown({ decision, view }: { decision: Decision; view: ToolView }
 
 function Mono({ text }: { text: string }) {
   return (
-    <p className="font-mono text-[13px] [overflow-wrap:anywhere]">
+    <p dir="ltr" className="font-mono text-[13px] [overflow-wrap:anywhere]">
       <Plain text={text} />
     </p>
   );

@@ -32,7 +32,7 @@ export function TranscriptList({ place }: { place: Place }) {
   const outbox = useApp((app) => app.world.outbox);
   const rows = useMemo(() => rowsOf(transcript, outbox, id), [transcript, outbox, id]);
   const isEmpty = transcript.entries.top.length === 0 && transcript.open.length === 0 && rows.length <= 1;
-  if (isEmpty && transcript.load === "failed") return <LoadFailed error={transcript.error} />;
+  if (isEmpty && transcript.load === "failed") return <LoadFailed refusal={transcript.refusal} />;
   if (isEmpty && transcript.load !== "ready" && !place.machine.isOnline) return <Away />;
   return <List place={place} transcript={transcript} rows={rows} isEmpty={isEmpty} />;
 }

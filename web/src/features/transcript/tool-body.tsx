@@ -21,7 +21,7 @@ export interface ToolBodyProps {
 
 export function ToolBody({ tool, view, place, children }: ToolBodyProps) {
   const text = useText();
-  const isQuiet = view.type === "edit" || view.type === "write";
+  const isQuiet = view.type === "edit" || view.type === "write" || view.type === "notebook";
   return (
     <>
       {tool.input === undefined ? (
@@ -54,6 +54,13 @@ function Given({ view }: { view: ToolView }) {
         <>
           <Path>{view.path}</Path>
           <Whole text={view.content} language={languageOfPath(view.path) ?? ""} />
+        </>
+      );
+    case "notebook":
+      return (
+        <>
+          <Path>{view.path}</Path>
+          <Whole text={view.source} language="python" />
         </>
       );
     case "read":

@@ -54,6 +54,7 @@ function Change({ tool, place }: { tool: ToolEntry; place: Place }) {
   const input = useWholeInput(place, tool) ?? tool.input;
   const view = useMemo(() => toolView(tool.toolName, input), [tool.toolName, input]);
   if (view.type === "edit") return view.parts.map((part, index) => <DiffView key={index} diff={part.diff} />);
+  if (view.type === "notebook") return <Whole text={view.source} language="python" />;
   return view.type === "write" ? <Whole text={view.content} language={languageOfPath(view.path) ?? ""} /> : null;
 }
 

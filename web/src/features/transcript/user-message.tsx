@@ -8,6 +8,7 @@ import { dropMessage, retryMessage, takeBack } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { useFormats, useText } from "@/store/text";
 import { IconButton } from "@/ui/button";
+import { refusalText } from "@/ui/label";
 import { Plain } from "@/ui/plain";
 
 const MessageSheet = lazy(() => import("./message-sheet").then((file) => ({ default: file.MessageSheet })));
@@ -36,14 +37,14 @@ export function UserMessage({ entry, place }: { entry: UserEntry; place: Place }
             &nbsp;· {text.talk.inLine}{" "}
             <button
               type="button"
-              className="min-h-8 px-1 underline"
+              className="min-h-11 px-2 underline lg:min-h-8"
               onClick={() => void takeBack(place, id).catch(() => undefined)}
             >
               {text.talk.takeBack}
             </button>
           </span>
         )}
-        <IconButton label={text.message.title} onClick={() => setOpen(true)} className="-mr-3 h-9! lg:-mr-2 lg:h-7!">
+        <IconButton label={text.message.title} onClick={() => setOpen(true)} className="-mr-3 lg:-mr-2 lg:h-7!">
           <Ellipsis size={16} />
         </IconButton>
       </p>
@@ -77,16 +78,20 @@ export function OutgoingMessage({ message }: { message: Outgoing }) {
           <Clock size={13} />
         )}
         {words[message.state]}
-        {isFailed && message.error && <span>: {message.error}</span>}
+        {isFailed && message.refusal && <span>: {refusalText(text, message.refusal)}</span>}
         {(isFailed || message.state === "waiting") && (
-          <button type="button" className="min-h-8 px-1 underline" onClick={() => dropMessage(message.clientMessageId)}>
+          <button
+            type="button"
+            className="min-h-11 px-2 underline lg:min-h-8"
+            onClick={() => dropMessage(message.clientMessageId)}
+          >
             {text.talk.discard}
           </button>
         )}
         {isFailed && (
           <button
             type="button"
-            className="min-h-8 px-1 underline"
+            className="min-h-11 px-2 underline lg:min-h-8"
             onClick={() => retryMessage(message.clientMessageId)}
           >
             {text.talk.sendAgain}
@@ -100,6 +105,7 @@ export function OutgoingMessage({ message }: { message: Outgoing }) {
 function Bubble({ text, isFaint = false }: { text: string; isFaint?: boolean }) {
   return (
     <div
+      dir="auto"
       className={`max-w-[88%] whitespace-pre-wrap rounded-lg rounded-br-sm bg-accent-soft px-4 py-2.5 [overflow-wrap:anywhere] ${isFaint ? "opacity-70" : ""}`}
     >
       <Plain text={text} />
