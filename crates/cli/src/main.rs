@@ -5,6 +5,7 @@
 //! simulated agent it is that agent.
 
 mod archive;
+mod bugs;
 mod chat;
 mod client;
 mod config;
@@ -48,6 +49,7 @@ enum Command {
     #[command(flatten)]
     Client(client::ClientCommand),
     Backup(archive::BackupArgs),
+    Bugs(bugs::BugsArgs),
     Chat(Box<chat::ChatArgs>),
     Completions(manual::CompletionsArgs),
     Config(config::ConfigCommandArgs),
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
         Command::Up(args) => up::run(&args),
         Command::Client(command) => client::run(command),
         Command::Backup(args) => archive::backup(&args),
+        Command::Bugs(args) => bugs::run(&args),
         Command::Chat(args) => match &args.conversation {
             Some(conversation) => client::talk(&args.client, conversation),
             None => chat::run(*args),

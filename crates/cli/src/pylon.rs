@@ -12,6 +12,7 @@ use clap::Args;
 use estelle_host::data::socket;
 use estelle_proto::Token;
 use estelle_proto::workspaces::PylonInfo;
+use estelle_pylon::bugs;
 use estelle_pylon::desk::{self, DeskConfig, DeskParts, LocalDesk};
 use estelle_pylon::link::host::{HostConfig, HostLink};
 use estelle_pylon::link::relay::{FromRelay, RelayConfig, RelayLink};
@@ -151,6 +152,8 @@ impl Pylon {
             build,
             roots: pylon.roots.clone(),
             first_conversation: pylon.first_conversation.clone(),
+            bugs: data.join(bugs::FILE),
+            releases: config.deploy.releases(data),
         };
         let desk = desk::spawn(desk, parts, &tasks, stop.clone());
         Ok(Self {

@@ -92,7 +92,7 @@ fn status(code: &ErrorCode) -> StatusCode {
         | ErrorCode::DuplicateId
         | ErrorCode::Conflict
         | ErrorCode::StaleCursor => StatusCode::CONFLICT,
-        ErrorCode::BadPath => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorCode::BadPath | ErrorCode::NotConfigured => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::AgentUnavailable | ErrorCode::HostUnavailable | ErrorCode::ProtocolMismatch => {
             StatusCode::SERVICE_UNAVAILABLE
         }

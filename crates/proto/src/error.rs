@@ -40,6 +40,8 @@ words! {
         DuplicateId = "duplicate_id",
         /// The state of the conversation does not allow this now.
         Conflict = "conflict",
+        /// The machine was not set up for this; the text names the keys of its configuration.
+        NotConfigured = "not_configured",
         /// The folder does not exist, is not a folder or lies outside the allowed roots.
         BadPath = "bad_path",
         /// The agent's program is missing, cannot be run or is too old.

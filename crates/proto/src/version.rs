@@ -9,8 +9,9 @@
 //!
 //! | what | answer |
 //! |---|---|
-//! | the published release cannot be read | `version_check_result` with `error`, all else `null` |
+//! | the published release cannot be read | `version_check_result` with `error`, and `null` for what is not known |
 //! | there is nothing to update to | `app_update_result` with `success: false` |
+//! | no app has an address in the configuration | `app_update_result` with `not_configured` |
 
 use crate::{ErrorCode, RequestId, Retry};
 

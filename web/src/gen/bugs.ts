@@ -1,7 +1,7 @@
 // Made by `cargo xtask gen` from crates/proto. Do not edit.
 
 import type { ErrorCode, Retry } from "./error";
-import type { DeviceId, IsoTime, ReportText, RequestId } from "./ids";
+import type { ConversationId, DeviceId, IsoTime, ReportText, RequestId } from "./ids";
 
 /**
  * A report; the Pylon keeps it in a file.
@@ -15,6 +15,14 @@ message: ReportText,
  * When it was written.
  */
 timestamp: IsoTime, 
+/**
+ * The conversation that it is about; none means the one that the device looks at.
+ */
+conversationId?: ConversationId, 
+/**
+ * The build of the app, in a few words.
+ */
+appVersion?: string, 
 /**
  * Chosen by the sender; the result echoes it.
  */

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::file::{self, Loaded};
-use super::keys::KEYS;
+use super::keys::keys;
 use super::{Config, ConfigArgs};
 
 /// Show the configuration that holds, with where each value comes from.
@@ -89,7 +89,7 @@ pub(super) fn example() -> String {
         "# The configuration of Estelle. Every key is shown with its default; take away the `#` to change one.\n",
     );
     let mut section = "";
-    for key in KEYS {
+    for key in keys() {
         let (own, name) = key.name.split_once('.').unwrap_or(("", key.name));
         // Writing to a string cannot fail.
         if own != section {
@@ -113,8 +113,8 @@ fn as_text(loaded: &Loaded) -> String {
         let state = if path.is_file() { "" } else { " (not there)" };
         let _ = writeln!(text, "# {}{state}", path.display());
     }
-    let widest = KEYS.iter().map(|key| key.name.len()).max().unwrap_or(0);
-    for key in KEYS {
+    let widest = keys().map(|key| key.name.len()).max().unwrap_or(0);
+    for key in keys() {
         let value = (key.show)(&loaded.config);
         let source = loaded.sources.get(key.name);
         let source = source.map_or_else(String::new, ToString::to_string);
@@ -124,7 +124,7 @@ fn as_text(loaded: &Loaded) -> String {
 }
 
 fn as_json(loaded: &Loaded) -> serde_json::Value {
-    let keys = KEYS.iter().map(|key| {
+    let keys = keys().map(|key| {
         let source = loaded.sources.get(key.name);
         let shown = json!({
             "value": (key.show)(&loaded.config),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::command::example;
 use super::file::{Loaded, Source};
-use super::keys::KEYS;
+use super::keys::keys;
 use super::*;
 
 fn read(text: &str, variables: &[(&str, &str)]) -> anyhow::Result<Loaded> {
@@ -117,7 +117,7 @@ fn the_example_names_every_key_and_says_the_defaults() {
         .collect();
     let loaded = read(&without_hashes, &[]).unwrap();
     assert_eq!(loaded.config, Config::default());
-    for key in KEYS {
+    for key in keys() {
         assert_eq!(
             loaded.sources.get(key.name),
             Some(&Source::File),

@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 
 use super::Config;
 use super::given::Given;
-use super::keys::{KEYS, Key};
+use super::keys::{Key, keys};
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +59,7 @@ impl Loaded {
             path,
             sources: BTreeMap::new(),
         };
-        for key in KEYS {
+        for key in keys() {
             let in_file = values.remove(key.name);
             loaded.settle(key, in_file, &variable)?;
         }
@@ -153,12 +153,12 @@ fn of_text(path: &Path, text: &str) -> anyhow::Result<BTreeMap<String, toml::Val
             values.insert(name, value);
         }
     }
-    let is_key = |name: &str| KEYS.iter().any(|key| key.name == name);
+    let is_key = |name: &str| keys().any(|key| key.name == name);
     if let Some(unknown) = values.keys().find(|name| !is_key(name)) {
         let section = unknown.split_once('.').map_or("", |(section, _)| section);
         let of_section =
             |key: &&Key| key.name.split_once('.').map_or("", |(own, _)| own) == section;
-        let mut known: Vec<&str> = KEYS.iter().filter(of_section).map(|key| key.name).collect();
+        let mut known: Vec<&str> = keys().filter(of_section).map(|key| key.name).collect();
         if known.is_empty() {
             known = vec!["log", "allow_plaintext", "relay", "pylon", "host"];
         }

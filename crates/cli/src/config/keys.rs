@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use estelle_proto::{DeviceId, Name, OnBusy};
 use estelle_relay::RealmName;
 
+use super::deploying;
 use super::given::{Given, because};
-use super::{Config, GatewaySection, HostSection, PylonSection, RelaySection};
+use super::{Config, DeploySection, GatewaySection, HostSection, PylonSection, RelaySection};
 
 /// The port that nobody has to remember.
 const PORT: u16 = 7710;
@@ -75,6 +76,7 @@ impl Default for Config {
                 origins: Vec::new(),
                 viewer_token_file: None,
             },
+            deploy: DeploySection::default(),
         }
     }
 }
@@ -95,7 +97,7 @@ fn name(text: &str) -> Name {
     Name::parse(text).expect("a valid default")
 }
 
-fn text(value: impl Display) -> toml::Value {
+pub(super) fn text(value: impl Display) -> toml::Value {
     toml::Value::String(value.to_string())
 }
 
@@ -147,7 +149,11 @@ fn hosts(given: &Given) -> Result<Vec<String>, String> {
 }
 
 /// All keys, in the order in which they are shown.
-pub(super) const KEYS: &[Key] = &[
+pub(super) fn keys() -> impl Iterator<Item = &'static Key> + Clone {
+    KEYS.iter().chain(deploying::KEYS)
+}
+
+const KEYS: &[Key] = &[
     Key {
         name: "log",
         variables: &["ESTELLE_LOG"],

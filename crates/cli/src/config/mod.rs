@@ -4,6 +4,7 @@
 //! shown. A value that is not usable is refused with the name of its key and where it came from; nothing is guessed.
 
 mod command;
+mod deploying;
 mod file;
 mod given;
 mod keys;
@@ -16,6 +17,7 @@ use estelle_proto::{DeviceId, Name, OnBusy};
 use estelle_relay::RealmName;
 
 pub(crate) use command::{ConfigCommandArgs, run};
+pub(crate) use deploying::DeploySection;
 pub(crate) use file::Loaded;
 
 /// Which configuration file.
@@ -44,6 +46,7 @@ pub(crate) struct Config {
     pub(crate) pylon: PylonSection,
     pub(crate) host: HostSection,
     pub(crate) gateway: GatewaySection,
+    pub(crate) deploy: DeploySection,
 }
 
 /// The relay of this machine.

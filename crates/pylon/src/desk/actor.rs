@@ -3,6 +3,7 @@
 //! It never waits for the host or a client; what does, is a job of its own.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
 
 use estelle_proto::usage::PylonStatus;
 use estelle_proto::{
@@ -276,7 +277,7 @@ impl Actor {
         if self.room.join(from.device_id) {
             self.register_device(from.device_id).await;
         }
-        if let Some(key) = from.device_key
+        if let Some(key) = from.device_key.clone()
             && !self.room.is_recognised(from.device_id)
         {
             self.recognise(from.device_id, key).await;
@@ -288,6 +289,7 @@ impl Actor {
             request: envelope
                 .request_id
                 .or_else(|| requests::request_id(&message)),
+            sender: Some(Arc::new(from.clone())),
             outlet,
         };
         let right = message.right();
@@ -335,6 +337,7 @@ impl Actor {
             } => self.show_under_way(&asker, &conversation).await,
             Msg::ShowDecisions(asker) => self.show_decisions(&asker).await,
             Msg::ListChanged => self.announce_list(),
+            Msg::Viewed { client, viewed } => drop(viewed.send(self.room.viewed(client))),
             Msg::Deleted(conversation) => {
                 self.homes.remove(&conversation);
                 self.watchers.cut(&conversation);
@@ -432,6 +435,7 @@ async fn tell_list(cx: Context, outlet: Outlet, clients: Vec<(DeviceId, DeviceId
             device,
             reader,
             request: None,
+            sender: None,
             outlet: outlet.clone(),
         };
         asker.answer(workspaces::listing(&cx, reader).await);

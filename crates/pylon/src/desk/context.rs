@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use estelle_proto::{
-    ApiError, ConversationId, DeviceId, Envelope, ErrorReport, PylonToApp, RequestId, Timestamp, To,
+    ApiError, ConversationId, DeviceId, Envelope, ErrorReport, PylonToApp, RequestId, Sender,
+    Timestamp, To,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -41,6 +42,11 @@ pub(super) enum Msg {
     ShowDecisions(Asker),
     /// The list of workspaces is another one.
     ListChanged,
+    /// Which conversation does this client look at?
+    Viewed {
+        client: DeviceId,
+        viewed: oneshot::Sender<Option<ConversationId>>,
+    },
     /// A conversation is gone.
     Deleted(ConversationId),
 }
@@ -70,6 +76,13 @@ impl Context {
         };
         self.tell(look).await;
         answer.await.unwrap_or_default()
+    }
+
+    /// The conversation that a client looks at.
+    pub(super) async fn viewed(&self, client: DeviceId) -> Option<ConversationId> {
+        let (viewed, answer) = oneshot::channel();
+        self.tell(Msg::Viewed { client, viewed }).await;
+        answer.await.ok().flatten()
     }
 
     /// Tells a viewer what is under way. The desk does that itself: events that follow then come after it.
@@ -118,6 +131,8 @@ pub(super) struct Asker {
     pub(super) reader: DeviceId,
     /// The name of the request, if it has one and this is about a request.
     pub(super) request: Option<RequestId>,
+    /// What the relay says about it; nothing if it is in the same process.
+    pub(super) sender: Option<Arc<Sender>>,
     pub(super) outlet: Outlet,
 }
 

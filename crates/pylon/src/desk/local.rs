@@ -195,6 +195,7 @@ impl Actor {
             request: requests::request_id(&message),
             device: self.cx.device(),
             reader: self.cx.device(),
+            sender: None,
             outlet,
         };
         let right = message.right();

@@ -23,9 +23,11 @@ mod live;
 mod local;
 mod paths;
 mod persona;
+mod reports;
 mod requests;
 mod room;
 mod rules;
+mod version;
 mod workspaces;
 mod writing;
 
@@ -40,6 +42,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::link::host::{FromHost, HostLink};
 use crate::link::relay::FromRelay;
+use crate::release::Releases;
 use crate::store::Store;
 use actor::{Actor, Sources};
 use context::Context;
@@ -61,6 +64,10 @@ pub struct DeskConfig {
     pub roots: Vec<PathBuf>,
     /// The name of the first conversation of a new workspace.
     pub first_conversation: Name,
+    /// The file of the bug reports.
+    pub bugs: PathBuf,
+    /// Where the published release is.
+    pub releases: Releases,
 }
 
 /// What the desk works with.

@@ -4,7 +4,7 @@ use estelle_proto::{AppToPylon, ErrorCode, Message as _, RequestId};
 
 use super::context::{Asker, Context};
 use super::error::refusal;
-use super::{claude, conversations, folders, history, rules, workspaces};
+use super::{claude, conversations, folders, history, reports, rules, version, workspaces};
 
 /// The name that a request gave itself, whatever it is.
 pub(super) fn request_id(message: &AppToPylon) -> Option<RequestId> {
@@ -47,12 +47,12 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         AppToPylon::FolderList(request) => folders::list(cx, asker, request).await,
         AppToPylon::RulesRequest(request) => rules::list(cx, asker, request).await,
         AppToPylon::RuleChange(request) => rules::change(cx, asker, request).await,
+        AppToPylon::VersionCheckRequest(request) => version::check(cx, asker, request).await,
+        AppToPylon::AppUpdateRequest(request) => version::update(cx, asker, request).await,
+        AppToPylon::BugReport(request) => reports::keep(cx, asker, request).await,
         message @ (AppToPylon::DeployPrepare(_)
         | AppToPylon::DeployConfirm(_)
         | AppToPylon::DeployGo(_)
-        | AppToPylon::VersionCheckRequest(_)
-        | AppToPylon::AppUpdateRequest(_)
-        | AppToPylon::BugReport(_)
         | AppToPylon::Unknown(_)) => unknown(asker, &message),
     }
 }

@@ -126,6 +126,11 @@ impl Room {
         self.clients.iter().copied()
     }
 
+    /// What a client looks at.
+    pub(super) fn viewed(&self, client: DeviceId) -> Option<ConversationId> {
+        self.views.get(&client).cloned()
+    }
+
     /// Who looks at a conversation.
     pub(super) fn viewers(&self, conversation: &ConversationId) -> Vec<DeviceId> {
         let views = self.views.iter();

@@ -23,6 +23,7 @@ use estelle_proto::{
 use estelle_pylon::desk::{self, DeskConfig, DeskParts};
 use estelle_pylon::link::host::{HostConfig, HostLink};
 use estelle_pylon::link::relay::{RelayConfig, RelayLink};
+use estelle_pylon::release::{Place, Releases};
 use estelle_pylon::store::Store;
 use estelle_state::link::Pace;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -63,6 +64,12 @@ impl Pylon {
             build: "test".to_owned(),
             roots: vec![folder.to_owned()],
             first_conversation: Name::parse("first").unwrap(),
+            bugs: folder.join("bugs"),
+            releases: Releases {
+                place: Place::File(folder.join("deploy.json")),
+                apk_url: Some("https://example.org/app.apk".to_owned()),
+                exe_url: None,
+            },
         };
         desk::spawn(config, parts, &tasks, stop.clone());
         let stop = stop.drop_guard();

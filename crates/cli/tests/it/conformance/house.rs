@@ -74,6 +74,17 @@ impl House {
         house
     }
 
+    /// Gives a machine a variable. Before it is started.
+    pub(crate) fn configure(&mut self, id: u32, name: &str, value: &str) {
+        let environment = &mut self.machine(id).environment;
+        environment.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// The data folder of a machine.
+    pub(crate) fn data(&self, id: u32) -> PathBuf {
+        self.path(&format!("machine-{id}"))
+    }
+
     fn admit_machine(&mut self, index: usize) {
         let (id, data) = (self.machines[index].id, self.machines[index].data.clone());
         let name = self.machines[index].environment["ESTELLE_PYLON_NAME"].clone();

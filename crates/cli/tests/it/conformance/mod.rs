@@ -14,6 +14,7 @@ mod past;
 mod places;
 mod probe;
 mod relay;
+mod release;
 mod shape;
 mod table;
 
@@ -97,12 +98,14 @@ fn failure(frame: &Value, code: &str, request: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_goes_through_every_message() {
     let mut house = House::new(&Agent::Simulator, &[(1, "Selene"), (2, "Stella")]).await;
+    house.configure(SELENE, "ESTELLE_DEPLOY_APK_URL", release::APK);
     let mut cast = Cast::enter(&mut house).await;
     let mut book = Book::default();
     relay::chapter(&house, &mut cast, &mut book).await;
     places::chapter(&house, &mut cast, &mut book).await;
     claude::chapter(&house, &mut cast, &mut book).await;
     past::chapter(&house, &mut cast, &mut book).await;
+    release::chapter(&house, &mut cast, &mut book).await;
     for (text, frame) in cast.owner.seen.iter().chain(&cast.pylon.seen) {
         let from = json!({
             "deviceId": "count", "deviceType": "app|pylon", "name": "string", "icon?": "string",

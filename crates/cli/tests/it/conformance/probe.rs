@@ -253,6 +253,8 @@ fn answered_by(kind: &str) -> &str {
         "conversation_fork" => "conversation_create",
         "usage_request" => "usage",
         "rules_request" => "rules",
+        "version_check_request" => "version_check",
+        "app_update_request" => "app_update",
         other => other,
     }
 }

@@ -108,6 +108,8 @@ async fn nothing_that_is_wrong_is_carried_out() {
     not_there(&mut scene).await;
     without_the_right(&mut scene).await;
     assert_eq!(state(&mut scene.owner, &scene.talk).await, before);
+    let reports = scene.house.data(SELENE).join("bug-reports.jsonl");
+    assert!(!reports.exists(), "a report that is wrong was kept");
     a_name_that_is_taken(&mut scene).await;
     // It works as before.
     scene
@@ -275,7 +277,7 @@ async fn not_there(scene: &mut Scene) {
 }
 
 /// What a device that may only look can ask for.
-const LOOKING: [&str; 8] = [
+const LOOKING: [&str; 11] = [
     "workspace_list",
     "workspace_switch",
     "conversation_select",
@@ -284,6 +286,9 @@ const LOOKING: [&str; 8] = [
     "tool_detail",
     "usage_request",
     "rules_request",
+    "version_check_request",
+    "app_update_request",
+    "bug_report",
 ];
 
 /// A device that may only look, and one of another realm.

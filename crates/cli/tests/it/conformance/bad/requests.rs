@@ -90,10 +90,9 @@ impl Requests {
             ),
         ];
         let schema = serde_json::from_str(SCHEMA).unwrap();
-        Self {
-            schema,
-            sound: sound.into(),
-        }
+        let mut sound = BTreeMap::from(sound);
+        sound.extend(of_the_machine(talk));
+        Self { schema, sound }
     }
 
     /// The schema of the payload of each request.
@@ -153,7 +152,12 @@ impl Requests {
         let of = field.to_string();
         let length = match () {
             () if of.contains("/Prompt") => 512 * 1024 + 1,
-            () if of.contains("/Answer") || of.contains("when denying") => 64 * 1024 + 1,
+            () if of.contains("/Answer")
+                || of.contains("/ReportText")
+                || of.contains("when denying") =>
+            {
+                64 * 1024 + 1
+            }
             () => 9 * 1024,
         };
         let takes_text = self.types(field).contains("string");
@@ -188,6 +192,18 @@ impl Requests {
         });
         values.collect()
     }
+}
+
+/// What is about the machine, and not about conversations.
+fn of_the_machine(talk: &Talk) -> Vec<(&'static str, Value)> {
+    vec![
+        ("version_check_request", json!({})),
+        ("app_update_request", json!({})),
+        (
+            "bug_report",
+            json!({"message": "m", "timestamp": "t", "conversationId": talk.id, "appVersion": "v"}),
+        ),
+    ]
 }
 
 /// The same with another value of one field, or without it.
