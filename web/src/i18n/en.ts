@@ -1,6 +1,4 @@
 /** English, the catalogue that the others must match: every key, every argument. */
-import type { ErrorCode } from "@/gen";
-
 export const en = {
   app: {
     name: "Estelle",
@@ -459,6 +457,7 @@ export const en = {
   errors: {
     unknown: "That did not work.",
   },
+  /** By the code of a refusal. One that came later than these is shown in the machine's own words. */
   refusal: {
     invalid_message:
       "The machine did not understand this. Reload the page; if it goes on, bring app and machine to the same version.",
@@ -485,9 +484,14 @@ export const en = {
     stale_cursor: "What is shown here is old. Reload the page.",
     disk_full: "The disk of the machine is full. Make room there, then try again.",
     internal: "Something failed on the machine. Try again; `estelle logs` there tells more.",
+    not_configured: "The machine was not set up for this. What is missing in its configuration:",
+    unknown_task: "This task is not there any more. Look at the list again.",
+    no_repository: "This folder is no Git repository, so there is nothing to compare with.",
+    git_failed: "Git failed on the machine.",
+    unknown_terminal: "This terminal is not there any more. Open a new one.",
     offline: "No connection. Try again when it is back.",
     timeout: "The machine did not answer in time. Look whether it was done before you try again.",
-  } satisfies Record<ErrorCode | "offline" | "timeout", string>,
+  },
   markdown: {
     image: "Image, not loaded",
     linkTo: (host: string) => `goes to ${host}`,

@@ -24,10 +24,12 @@ export function errorText(text: Catalogue, error: unknown): string {
 }
 
 /** Codes that say too little alone: what the machine says about them is shown as well. */
-const NEEDS_WORDS = new Set<Refusal["code"]>([
+const NEEDS_WORDS = new Set<string | undefined>([
   "invalid_message",
   "conflict",
   "bad_path",
+  "not_configured",
+  "git_failed",
   "agent_unavailable",
   "host_unavailable",
   "internal",
