@@ -89,6 +89,9 @@ export class Peer {
     for (const event of events) this.#event(conversationId, "ws-estelle", event);
   }
 
+  /** Reports that it was told to keep. */
+  readonly reports: string[] = [];
+
   /** What was asked of it, by name. */
   readonly asked: string[] = [];
 
@@ -259,6 +262,22 @@ export class Peer {
         this.#list();
         const payload = { deviceId, success: true, conversation, workspaceId, requestId };
         this.#say({ type: "conversation_create_result", payload });
+        return;
+      }
+      case "version_check_request": {
+        const release = { version: "0.2.0", commit: "4f2a9c1d7be0aa31", buildTime: "20261114081500" };
+        const urls = { apkUrl: "https://example.org/estelle.apk", exeUrl: null };
+        const requestId = message.payload?.requestId;
+        this.#say({
+          type: "version_check_result",
+          payload: { success: true, ...release, ...urls, error: null, requestId },
+        });
+        return;
+      }
+      case "bug_report": {
+        const { requestId, message: words } = message.payload;
+        this.reports.push(words);
+        this.#say({ type: "bug_report_result", payload: { deviceId, success: true, requestId } });
         return;
       }
       case "rules_request": {

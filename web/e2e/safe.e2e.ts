@@ -51,6 +51,12 @@ const WINDOWS: Record<string, (page: Page) => Promise<void>> = {
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
   },
+  report: async (page) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("report");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Report a fault" }).waitFor();
+  },
   create: async (page) => {
     await page.keyboard.press("Alt+n");
     await page.getByRole("dialog", { name: "New conversation" }).waitFor();

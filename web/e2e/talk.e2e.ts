@@ -255,3 +255,35 @@ describe("deciding", () => {
     await page.context().close();
   });
 });
+
+describe("the machines themselves", () => {
+  it("shows which build runs and which one is published, with a link that is only followed by hand", async () => {
+    const { page, requests } = await stage.visit({ scene: "settings" });
+    await page.getByRole("button", { name: "Look for a new version" }).click();
+    await page
+      .getByText(/published: 0\.2\.0 · 4f2a9c1d7be0 .* this machine runs another one/)
+      .first()
+      .waitFor();
+    const link = page.getByRole("link", { name: /Phone app/ }).first();
+    expect(await link.getAttribute("href")).toBe("https://example.org/estelle.apk");
+    expect(requests.filter((url) => !url.startsWith(stage.address))).toEqual([]);
+    await page.context().close();
+  });
+
+  it("keeps a report of a fault, once", async () => {
+    const { page } = await stage.visit({ scene: "settings", size: PHONE });
+    await page.getByRole("button", { name: "Report a fault" }).click();
+    const dialog = page.getByRole("dialog", { name: "Report a fault" });
+    const send = dialog.getByRole("button", { name: "Keep the report" });
+    expect(await send.isDisabled()).toBe(true);
+    await dialog.getByRole("textbox").fill("The list jumped.");
+    await send.evaluate((button) => {
+      for (const _ of [1, 2]) (button as HTMLElement).click();
+    });
+    await page.getByText("The report is kept on").waitFor();
+    await dialog.waitFor({ state: "detached" });
+    const reports = await page.evaluate(() => (globalThis as unknown as { peer: { reports: string[] } }).peer.reports);
+    expect(reports).toEqual(["The list jumped."]);
+    await page.context().close();
+  });
+});

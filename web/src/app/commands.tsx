@@ -42,6 +42,7 @@ export function Commands({ close, open, setWindow }: CommandsProps) {
         label: text.palette.toggleTheme,
         act: () => changeSettings({ theme: theme === "light" ? "dark" : "light" }),
       },
+      { label: text.report.title, act: () => setWindow({ type: "report" }) },
       { label: text.palette.help, keys: "?", act: () => setWindow({ type: "help" }) },
     ];
   }, [text, viewing, theme, isAdmin, go, setWindow]);

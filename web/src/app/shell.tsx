@@ -8,6 +8,7 @@ import { lazy, Suspense, useCallback, useEffect, useState } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { Inbox } from "@/features/decisions/inbox";
 import { Sidebar } from "@/features/fleet/sidebar";
+import { lastConversation } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { changeSettings, useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
@@ -31,12 +32,14 @@ const views = {
   rules: () => import("@/features/rules/rules"),
   help: () => import("@/features/palette/help"),
   create: () => import("@/features/create/create"),
+  report: () => import("@/features/report/report"),
 };
 const SettingsScreen = lazy(() => views.settings().then((file) => ({ default: file.SettingsScreen })));
 const UsageScreen = lazy(() => views.usage().then((file) => ({ default: file.UsageScreen })));
 const RulesScreen = lazy(() => views.rules().then((file) => ({ default: file.RulesScreen })));
 const Palette = lazy(() => views.palette().then((file) => ({ default: file.Commands })));
 const Help = lazy(() => views.help().then((file) => ({ default: file.Help })));
+const Report = lazy(() => views.report().then((file) => ({ default: file.Report })));
 const Create = lazy(() => views.create().then((file) => ({ default: file.Create })));
 
 /** The views above come a little after the first picture, so that their first use does not wait. */
@@ -45,6 +48,7 @@ const PREFETCH_MS = 2_000;
 export type Window =
   | { type: "palette" }
   | { type: "help" }
+  | { type: "report" }
   | { type: "create"; deviceId: number; workspaceId?: string };
 
 export function Shell() {
@@ -88,7 +92,10 @@ export function Shell() {
               <Route path="/usage" component={UsageScreen} />
               <Route path="/rules" component={RulesScreen} />
               <Route path="/settings">
-                <SettingsScreen openHelp={() => setWindow({ type: "help" })} />
+                <SettingsScreen
+                  openHelp={() => setWindow({ type: "help" })}
+                  openReport={() => setWindow({ type: "report" })}
+                />
               </Route>
               <Route path="/list">
                 <PhoneList current={currentId} create={create} setWindow={setWindow} />
@@ -106,6 +113,7 @@ export function Shell() {
       <Suspense fallback={null}>
         {window?.type === "palette" && <Palette close={close} open={open} setWindow={setWindow} />}
         {window?.type === "help" && <Help close={close} />}
+        {window?.type === "report" && <Report conversationId={currentId ?? lastConversation()} close={close} />}
         {window?.type === "create" && <Create target={window} close={close} open={open} />}
       </Suspense>
     </div>

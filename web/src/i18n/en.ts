@@ -1,4 +1,7 @@
 /** English, the catalogue that the others must match: every key, every argument. */
+import { machineWords } from "./machine/en";
+import { refusal } from "./refusals/en";
+
 export const en = {
   app: {
     name: "Estelle",
@@ -434,6 +437,8 @@ export const en = {
     done: "Done",
     failed: "Failed",
   },
+  refusal,
+  ...machineWords,
   message: {
     title: "Message",
     copy: "Copy the text",
@@ -456,41 +461,6 @@ export const en = {
   },
   errors: {
     unknown: "That did not work.",
-  },
-  /** By the code of a refusal. One that came later than these is shown in the machine's own words. */
-  refusal: {
-    invalid_message:
-      "The machine did not understand this. Reload the page; if it goes on, bring app and machine to the same version.",
-    unknown_type: "The machine does not know this yet. Update it, then try again.",
-    too_large: "That is too much at once. Shorten it and try again.",
-    not_authenticated: "This device is not signed in. Reload the page.",
-    auth_failed: "The relay does not know this device any more. Pair it again.",
-    forbidden: "This device has no right to do that. A device that manages the others can give it in the settings.",
-    rate_limited: "Too much at once. Wait a moment, then try again.",
-    undeliverable: "The machine is not connected. Try again when it is back.",
-    unknown_workspace: "This workspace is not there any more. Choose another one.",
-    unknown_conversation: "This conversation is not there any more. Choose another one.",
-    unknown_device: "This device is not there any more. Look at the list again.",
-    unknown_tool_use: "This call is not known any more.",
-    unknown_decision: "This is not asked any more.",
-    already_answered: "Somebody else has answered already.",
-    decision_void: "This is not asked any more: what asked it has ended.",
-    duplicate_id: "This was sent already; once is enough.",
-    conflict: "This does not fit what happens at the moment. Look at how it stands, then try again.",
-    bad_path: "This folder or file cannot be used. Check the path on the machine.",
-    agent_unavailable: "Claude cannot be started on the machine. Run `estelle doctor` there.",
-    host_unavailable: "The host of the machine does not answer. Running work goes on; try again in a moment.",
-    protocol_mismatch: "App and machine do not fit together. Reload the page, or update the machine.",
-    stale_cursor: "What is shown here is old. Reload the page.",
-    disk_full: "The disk of the machine is full. Make room there, then try again.",
-    internal: "Something failed on the machine. Try again; `estelle logs` there tells more.",
-    not_configured: "The machine was not set up for this. What is missing in its configuration:",
-    unknown_task: "This task is not there any more. Look at the list again.",
-    no_repository: "This folder is no Git repository, so there is nothing to compare with.",
-    git_failed: "Git failed on the machine.",
-    unknown_terminal: "This terminal is not there any more. Open a new one.",
-    offline: "No connection. Try again when it is back.",
-    timeout: "The machine did not answer in time. Look whether it was done before you try again.",
   },
   markdown: {
     image: "Image, not loaded",

@@ -1,5 +1,7 @@
 /** 日本語。 */
 import type { Catalogue } from "./en";
+import { machineWords } from "./machine/ja";
+import { refusal } from "./refusals/ja";
 
 export const ja: Catalogue = {
   app: {
@@ -435,6 +437,8 @@ export const ja: Catalogue = {
     done: "完了",
     failed: "失敗",
   },
+  refusal,
+  ...machineWords,
   message: {
     title: "メッセージ",
     copy: "テキストをコピー",
@@ -457,40 +461,6 @@ export const ja: Catalogue = {
   },
   errors: {
     unknown: "処理できませんでした。",
-  },
-  refusal: {
-    invalid_message:
-      "マシンがこの要求を理解できませんでした。ページを再読み込みし、続く場合はアプリとマシンを同じ版にそろえてください。",
-    unknown_type: "マシンがまだ知らない要求です。マシンを更新してからもう一度お試しください。",
-    too_large: "一度に送るには大きすぎます。短くしてもう一度お試しください。",
-    not_authenticated: "このデバイスはサインインしていません。ページを再読み込みしてください。",
-    auth_failed: "リレーはこのデバイスをもう知りません。もう一度ペアリングしてください。",
-    forbidden: "このデバイスにはその権限がありません。管理できるデバイスの設定から与えられます。",
-    rate_limited: "要求が多すぎます。少し待ってからもう一度お試しください。",
-    undeliverable: "マシンが接続されていません。戻ってからもう一度お試しください。",
-    unknown_workspace: "このワークスペースはもうありません。別のものを選んでください。",
-    unknown_conversation: "この会話はもうありません。別のものを選んでください。",
-    unknown_device: "このデバイスはもうありません。一覧を確認してください。",
-    unknown_tool_use: "この呼び出しはもうわかりません。",
-    unknown_decision: "これはもう尋ねられていません。",
-    already_answered: "すでにほかの人が答えました。",
-    decision_void: "これはもう尋ねられていません。尋ねた側が終わりました。",
-    duplicate_id: "すでに送信済みです。一度で十分です。",
-    conflict: "今の状態に合いません。状態を確かめてからもう一度お試しください。",
-    bad_path: "このフォルダーまたはファイルは使えません。マシンでパスを確認してください。",
-    agent_unavailable: "マシンで Claude を起動できません。そこで `estelle doctor` を実行してください。",
-    host_unavailable: "マシンのホストが応答しません。進行中の作業は続きます。少し後でもう一度お試しください。",
-    protocol_mismatch: "アプリとマシンの版が合いません。ページを再読み込みするか、マシンを更新してください。",
-    stale_cursor: "ここに表示されている内容は古くなっています。ページを再読み込みしてください。",
-    disk_full: "マシンのディスクがいっぱいです。空きを作ってからもう一度お試しください。",
-    internal: "マシンで問題が起きました。もう一度お試しください。そこで `estelle logs` を見ると詳しくわかります。",
-    not_configured: "マシンはこの機能の設定がされていません。設定に足りないもの:",
-    unknown_task: "このタスクはもうありません。一覧を確認してください。",
-    no_repository: "このフォルダーは Git リポジトリではないため、比べるものがありません。",
-    git_failed: "マシンで Git が失敗しました。",
-    unknown_terminal: "この端末はもうありません。新しく開いてください。",
-    offline: "接続がありません。戻ってからもう一度お試しください。",
-    timeout: "マシンが時間内に応答しませんでした。もう一度試す前に、済んでいないか確かめてください。",
   },
   markdown: {
     image: "読み込まれていない画像",

@@ -12,8 +12,14 @@ import { Devices } from "./devices";
 import { Notifications } from "./notifications";
 import { Section } from "./section";
 import { Usage } from "./usage";
+import { Version } from "./version";
 
-export function SettingsScreen({ openHelp }: { openHelp: () => void }) {
+export interface SettingsProps {
+  openHelp: () => void;
+  openReport: () => void;
+}
+
+export function SettingsScreen({ openHelp, openReport }: SettingsProps) {
   const text = useText();
   const settings = useSettings();
   const [isLeaving, setLeaving] = useState(false);
@@ -81,6 +87,7 @@ export function SettingsScreen({ openHelp }: { openHelp: () => void }) {
         </Section>
         <Devices />
         <Usage />
+        <Version openReport={openReport} />
         <Section title={text.settings.signOut}>
           <p className="text-[13.5px] text-muted">{text.settings.signOutHelp}</p>
           {isLeaving ? (

@@ -11,6 +11,7 @@ import { useRight } from "@/store/rights";
 import { useText } from "@/store/text";
 import { Dialog } from "@/ui/dialog";
 import { errorText } from "@/ui/label";
+import { useOnce } from "@/ui/once";
 import { Plain } from "@/ui/plain";
 
 export interface MessageSheetProps {
@@ -22,20 +23,19 @@ export interface MessageSheetProps {
 export function MessageSheet({ entry, place, close }: MessageSheetProps) {
   const text = useText();
   const [, go] = useLocation();
-  const [isBusy, setBusy] = useState(false);
+  const { isBusy, once } = useOnce();
   const [error, setError] = useState<string | null>(null);
   const { seq } = entry;
   const [isSure, setSure] = useState(false);
-  const attempt = async (work: () => Promise<void>) => {
-    setBusy(true);
-    try {
-      await work();
-      close();
-    } catch (failure) {
-      setError(errorText(text, failure));
-      setBusy(false);
-    }
-  };
+  const attempt = (work: () => Promise<void>) =>
+    once(async () => {
+      try {
+        await work();
+        close();
+      } catch (failure) {
+        setError(errorText(text, failure));
+      }
+    });
   const branch = (beforeSeq: number) =>
     attempt(async () => {
       const id = await forkConversation(place, beforeSeq);
@@ -72,7 +72,7 @@ export function MessageSheet({ entry, place, close }: MessageSheetProps) {
               label={text.message.branch}
               help={help(text.message.branchHelp)}
               isDisabled={!isReady}
-              act={() => void branch(seq)}
+              act={() => branch(seq)}
             />
             <Act
               icon={<Undo2 size={17} />}
@@ -80,7 +80,7 @@ export function MessageSheet({ entry, place, close }: MessageSheetProps) {
               help={help(text.message.rewindHelp)}
               isDanger={isSure}
               isDisabled={!isReady}
-              act={() => (isSure ? void rewind(seq) : setSure(true))}
+              act={() => (isSure ? rewind(seq) : setSure(true))}
             />
           </>
         )}

@@ -1,0 +1,37 @@
+/** Refusals in Korean. */
+import type { refusal as english } from "./en";
+
+export const refusal: typeof english = {
+  invalid_message:
+    "컴퓨터가 이 요청을 이해하지 못했습니다. 페이지를 새로 고치고, 계속되면 앱과 컴퓨터를 같은 버전으로 맞추세요.",
+  unknown_type: "컴퓨터가 아직 모르는 요청입니다. 컴퓨터를 업데이트한 뒤 다시 시도하세요.",
+  too_large: "한 번에 보내기에는 너무 큽니다. 줄여서 다시 시도하세요.",
+  not_authenticated: "이 기기는 로그인되어 있지 않습니다. 페이지를 새로 고치세요.",
+  auth_failed: "릴레이가 이 기기를 더 이상 알지 못합니다. 다시 페어링하세요.",
+  forbidden: "이 기기에는 그럴 권한이 없습니다. 관리 권한이 있는 기기의 설정에서 줄 수 있습니다.",
+  rate_limited: "요청이 너무 많습니다. 잠시 기다렸다가 다시 시도하세요.",
+  undeliverable: "컴퓨터가 연결되어 있지 않습니다. 다시 연결되면 시도하세요.",
+  unknown_workspace: "이 작업 공간은 더 이상 없습니다. 다른 것을 고르세요.",
+  unknown_conversation: "이 대화는 더 이상 없습니다. 다른 것을 고르세요.",
+  unknown_device: "이 기기는 더 이상 없습니다. 목록을 다시 확인하세요.",
+  unknown_tool_use: "이 호출은 더 이상 알 수 없습니다.",
+  unknown_decision: "더 이상 묻지 않는 질문입니다.",
+  already_answered: "다른 사람이 이미 답했습니다.",
+  decision_void: "더 이상 묻지 않습니다. 물어본 쪽이 끝났습니다.",
+  duplicate_id: "이미 보냈습니다. 한 번이면 됩니다.",
+  conflict: "지금 상태와 맞지 않습니다. 상태를 확인한 뒤 다시 시도하세요.",
+  bad_path: "이 폴더나 파일은 쓸 수 없습니다. 컴퓨터에서 경로를 확인하세요.",
+  agent_unavailable: "컴퓨터에서 Claude를 시작할 수 없습니다. 그곳에서 `estelle doctor`를 실행하세요.",
+  host_unavailable: "컴퓨터의 호스트가 응답하지 않습니다. 진행 중인 일은 계속됩니다. 잠시 후 다시 시도하세요.",
+  protocol_mismatch: "앱과 컴퓨터의 버전이 맞지 않습니다. 페이지를 새로 고치거나 컴퓨터를 업데이트하세요.",
+  stale_cursor: "여기 보이는 내용이 오래되었습니다. 페이지를 새로 고치세요.",
+  disk_full: "컴퓨터의 디스크가 가득 찼습니다. 공간을 비운 뒤 다시 시도하세요.",
+  internal: "컴퓨터에서 문제가 생겼습니다. 다시 시도하세요. 그곳의 `estelle logs`에서 자세히 볼 수 있습니다.",
+  not_configured: "컴퓨터에 이 기능이 설정되어 있지 않습니다. 설정에서 빠진 것:",
+  unknown_task: "이 작업은 더 이상 없습니다. 목록을 다시 확인하세요.",
+  no_repository: "이 폴더는 Git 저장소가 아니어서 비교할 것이 없습니다.",
+  git_failed: "컴퓨터에서 Git이 실패했습니다.",
+  unknown_terminal: "이 터미널은 더 이상 없습니다. 새로 여세요.",
+  offline: "연결이 없습니다. 다시 연결되면 시도하세요.",
+  timeout: "컴퓨터가 제때 응답하지 않았습니다. 다시 시도하기 전에 이미 처리되었는지 확인하세요.",
+};
