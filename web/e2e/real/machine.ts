@@ -6,7 +6,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 
 /** The programs, as `cargo xtask test` names them. */
@@ -60,6 +60,8 @@ export class Machine {
   #agent: string[] = [];
   #api: Talker | null = null;
   #up: Talker | null = null;
+  #relay: Talker | null = null;
+  #pylon: Talker | null = null;
   #port = 0;
 
   static async start(agent: "simulator" | "claude"): Promise<Machine> {
@@ -124,6 +126,33 @@ export class Machine {
     this.#up = null;
   }
 
+  /** Goes on as parts: a relay and a Pylon, each a process of its own, on the port and the data of before. */
+  async takeApart(): Promise<void> {
+    await this.killUp();
+    const registry = ["--registry", this.path("data/relay.json")];
+    const args = ["relay", "serve", "--listen", `127.0.0.1:${this.#port}`, ...registry];
+    this.#relay = new Talker(PROGRAM ?? "", args, this.#environment, this.path("home"));
+    await this.startPylon();
+  }
+
+  /** Starts the Pylon alone. */
+  async startPylon(): Promise<void> {
+    const args = ["pylon", "--relay", `ws://127.0.0.1:${this.#port}/ws`];
+    this.#pylon = new Talker(PROGRAM ?? "", args, this.#environment, this.path("home"));
+  }
+
+  /** `kill -9` of the Pylon alone; relay, host and runs go on. */
+  async killPylon(): Promise<void> {
+    await this.#pylon?.kill();
+    this.#pylon = null;
+  }
+
+  /** Puts a file into a folder of the machine. */
+  write(name: string, contents: string): void {
+    mkdirSync(dirname(this.path(name)), { recursive: true });
+    writeFileSync(this.path(name), contents);
+  }
+
   /** `estelle pair`: gives the link, and says `y`, or `a` for a device that may manage, when somebody comes with it. */
   async pair(): Promise<{ link: string; agree: (word?: "y" | "a") => Promise<string> }> {
     const pair = new Talker(PROGRAM ?? "", ["pair", "--no-qr"], this.#environment, this.path("home"));
@@ -147,6 +176,9 @@ export class Machine {
   /** Ends everything, as before the machine is switched off: what was said is on the disk. */
   async switchOff(): Promise<void> {
     await this.killUp();
+    await this.killPylon();
+    await this.#relay?.kill();
+    this.#relay = null;
     execFileSync(PROGRAM ?? "", ["host", "stop", "--all"], { env: this.#environment, stdio: "ignore" });
   }
 
