@@ -86,6 +86,7 @@ fn status(code: &ErrorCode) -> StatusCode {
         | ErrorCode::UnknownConversation
         | ErrorCode::UnknownDevice
         | ErrorCode::UnknownToolUse
+        | ErrorCode::UnknownTask
         | ErrorCode::UnknownDecision => StatusCode::NOT_FOUND,
         ErrorCode::AlreadyAnswered
         | ErrorCode::DecisionVoid

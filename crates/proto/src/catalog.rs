@@ -150,7 +150,7 @@ pub struct Page {
 }
 
 /// Every page, in the order in which one reads them.
-pub const PAGES: [Page; 27] = [
+pub const PAGES: [Page; 28] = [
     page("envelope", include_str!("envelope.rs")),
     page("address", include_str!("address.rs")),
     page("forward", include_str!("forward.rs")),
@@ -172,6 +172,7 @@ pub const PAGES: [Page; 27] = [
     page("version", include_str!("version.rs")),
     page("folders", include_str!("folders.rs")),
     page("rules", include_str!("rules.rs")),
+    page("tasks", include_str!("tasks.rs")),
     page("bugs", include_str!("bugs.rs")),
     page("ipc", include_str!("ipc/mod.rs")),
     page("answer", include_str!("answer.rs")),

@@ -25,6 +25,10 @@ use crate::folders::{FolderList, FolderListResult};
 use crate::history::{HistoryRequest, HistoryResult};
 use crate::lookup::{HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult};
 use crate::rules::{RuleChange, RulesRequest, RulesResult};
+use crate::tasks::{
+    TaskCreate, TaskCreateResult, TaskGet, TaskGetResult, TaskList, TaskListResult,
+    TaskStatusChange, TaskStatusResult,
+};
 use crate::usage::{PylonStatus, UsageRequest, UsageResult};
 use crate::version::{AppUpdateRequest, AppUpdateResult, VersionCheckRequest, VersionCheckResult};
 use crate::workspaces::{
@@ -80,6 +84,10 @@ messages! {
         FolderList = "folder_list",
         RulesRequest = "rules_request",
         RuleChange = "rule_change",
+        TaskList = "task_list",
+        TaskGet = "task_get",
+        TaskCreate = "task_create",
+        TaskStatusChange = "task_status",
     }
 }
 
@@ -118,6 +126,10 @@ policy! {
         FolderList => Prompt, |_| Key::None;
         RulesRequest => View, |_| Key::None;
         RuleChange => Admin, |_| Key::Machine;
+        TaskList => View, |_| Key::None;
+        TaskGet => View, |_| Key::None;
+        TaskCreate => Prompt, |request| Key::Workspace(&request.workspace_id);
+        TaskStatusChange => Prompt, |request| Key::Workspace(&request.workspace_id);
     }
 }
 
@@ -159,6 +171,10 @@ messages! {
         BugReportResult = "bug_report_result",
         FolderListResult = "folder_list_result",
         RulesResult = "rules_result",
+        TaskListResult = "task_list_result",
+        TaskGetResult = "task_get_result",
+        TaskCreateResult = "task_create_result",
+        TaskStatusResult = "task_status_result",
         ErrorReport = "error",
     }
 }

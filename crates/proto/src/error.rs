@@ -30,6 +30,8 @@ words! {
         UnknownDevice = "unknown_device",
         /// There is no such call of a tool.
         UnknownToolUse = "unknown_tool_use",
+        /// There is no such task.
+        UnknownTask = "unknown_task",
         /// There never was such a decision.
         UnknownDecision = "unknown_decision",
         /// Somebody else answered first; the text says who and when.

@@ -153,6 +153,14 @@ text! {
     pub struct RuleText(limit = limits::MAX_RULE_BYTES, rule = name);
 }
 text! {
+    /// A task of a workspace: its id, or the name of its file. People write both by hand.
+    pub struct TaskId(limit = limits::MAX_TASK_ID_BYTES, rule = printable);
+}
+text! {
+    /// What is to be done.
+    pub struct TaskText(limit = limits::MAX_TASK_BYTES, rule = prose);
+}
+text! {
     /// What a person searches for.
     pub struct QueryText(limit = limits::MAX_QUERY_BYTES, rule = prose);
 }

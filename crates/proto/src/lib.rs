@@ -2,7 +2,7 @@
 //!
 //! - [`envelope`], [`address`], [`forward`], [`inbox`]: how messages travel between devices, and what the relay may see.
 //! - [`auth`], [`pairing`], [`devices`], [`workspaces`], [`conversations`], [`history`], [`lookup`], [`claude`], [`events`], [`writing`], [`waiting`], [`runs`], [`decisions`],
-//!   [`usage`], [`deploy`], [`version`], [`bugs`], [`folders`], [`rules`]: one file per boundary; each begins with the exchange it is for.
+//!   [`usage`], [`deploy`], [`version`], [`bugs`], [`folders`], [`tasks`], [`rules`]: one file per boundary; each begins with the exchange it is for.
 //! - [`directions`]: the tables of messages by direction, with rights and serialization keys.
 //! - [`ipc`]: the lines between Pylon and host.
 //! - [`limits`]: every size that is enforced.
@@ -40,6 +40,7 @@ pub mod lookup;
 pub mod pairing;
 pub mod rules;
 pub mod runs;
+pub mod tasks;
 pub mod usage;
 pub mod version;
 pub mod waiting;
@@ -61,7 +62,7 @@ pub use history::{HistoryMessage, Role};
 pub use ids::{
     ChainHash, ClaudeSessionId, ClientId, ClientMessageId, ConversationId, DeviceId, DeviceKey,
     Epoch, Generation, IsoTime, Name, PairId, PathText, Prompt, QueryText, ReportText, RequestId,
-    RuleText, Seq, TextError, Timestamp, Token, ToolUseId, WorkspaceId,
+    RuleText, Seq, TaskId, TaskText, TextError, Timestamp, Token, ToolUseId, WorkspaceId,
 };
 pub use inbox::{AppInbox, PylonInbox};
 pub use ipc::{HostToPylon, PylonToHost};

@@ -41,6 +41,12 @@ pub const MAX_ANSWER_BYTES: usize = 64 * 1024;
 pub const MAX_TOKEN_BYTES: usize = 512;
 /// A permission rule: a tool and a pattern, which may name a path.
 pub const MAX_RULE_BYTES: usize = 8 * 1024;
+/// The id of a task, or the name of its file: what file systems take.
+pub const MAX_TASK_ID_BYTES: usize = 255;
+/// The text of a new task. It is read by a model; an instruction of this size is a book.
+pub const MAX_TASK_BYTES: usize = 256 * 1024;
+/// Why a task failed, as it is kept in its file.
+pub const MAX_TASK_ERROR_BYTES: usize = 4 * 1024;
 /// The words of a search.
 pub const MAX_QUERY_BYTES: usize = 1024;
 
@@ -59,6 +65,10 @@ pub const MAX_HISTORY_PAGE_BYTES: usize = 256 * 1024;
 pub const TOOL_DETAIL_CHUNK_BYTES: usize = 64 * 1024;
 /// Folders in one `folder_list_result`.
 pub const MAX_FOLDERS: usize = 5000;
+/// Tasks in one `task_list_result`.
+pub const MAX_TASKS: usize = 500;
+/// Text of a task in `task_get_result`, in Unicode scalar values.
+pub const TASK_CHARS: usize = 10_000;
 /// Hits in one `history_search_result`.
 pub const MAX_SEARCH_HITS: u32 = 100;
 

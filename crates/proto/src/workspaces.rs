@@ -74,6 +74,10 @@ data! {
             completed_at: String,
             /// Why it failed.
             error: String,
+            /// The name of its file in the folder `task`.
+            file: String,
+            /// Why the file is no task. It then stands as `failed`.
+            problem: String,
         }
     }
 }
@@ -138,7 +142,7 @@ data! {
             working_dir: PathText,
             /// Its conversations, in the order in which they were made.
             conversations: Vec<Conversation>,
-            /// Its tasks, newest first.
+            /// Its tasks, newest first; `task_list` has more than the newest.
             tasks: Vec<TaskSummary>,
             /// What its worker does.
             worker_status: WorkerStatus,

@@ -3,7 +3,8 @@
 //! [`desk`] carries out what clients ask for and tells them what the host reports. [`link`] holds the connections to both
 //! and tries again for ever. [`store`] is its memory in SQLite: workspaces, conversations, history, usage. Everything in it
 //! that came from the host can be fetched from there again. The pylon links neither the SDK nor the host: it speaks IPC,
-//! so that a host of an older build goes on under a newer pylon. [`bugs`] and [`release`] are files beside the store.
+//! so that a host of an older build goes on under a newer pylon. [`bugs`] and [`release`] are files beside the store,
+//! [`tasks`] files in the workspaces.
 
 pub mod bugs;
 pub mod desk;
@@ -11,3 +12,4 @@ mod fetch;
 pub mod link;
 pub mod release;
 pub mod store;
+pub mod tasks;

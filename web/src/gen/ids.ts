@@ -97,6 +97,16 @@ export type RuleText = string;
 export type Seq = number;
 
 /**
+ * A task of a workspace: its id, or the name of its file. People write both by hand.
+ */
+export type TaskId = string;
+
+/**
+ * What is to be done.
+ */
+export type TaskText = string;
+
+/**
  * Milliseconds since 1970.
  */
 export type Timestamp = number;

@@ -22,6 +22,7 @@ export type * from "./lookup";
 export type * from "./pairing";
 export type * from "./rules";
 export type * from "./runs";
+export type * from "./tasks";
 export type * from "./usage";
 export type * from "./version";
 export type * from "./waiting";

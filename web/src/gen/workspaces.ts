@@ -83,7 +83,15 @@ completedAt?: string,
 /**
  * Why it failed.
  */
-error?: string, };
+error?: string, 
+/**
+ * The name of its file in the folder `task`.
+ */
+file?: string, 
+/**
+ * Why the file is no task. It then stands as `failed`.
+ */
+problem?: string, };
 
 /**
  * What the worker of a workspace does.
@@ -131,7 +139,7 @@ workingDir: PathText,
  */
 conversations: Array<Conversation>, 
 /**
- * Its tasks, newest first.
+ * Its tasks, newest first; `task_list` has more than the newest.
  */
 tasks: Array<TaskSummary>, 
 /**

@@ -13,6 +13,10 @@ use estelle_proto::decisions::{
 };
 use estelle_proto::history::{HistoryRequest, HistoryResult};
 use estelle_proto::lookup::{HistorySearch, HistorySearchResult};
+use estelle_proto::tasks::{
+    TaskCreate, TaskCreateResult, TaskGet, TaskGetResult, TaskList, TaskListResult,
+    TaskStatusChange, TaskStatusResult,
+};
 use estelle_proto::usage::{UsageRequest, UsageResult};
 use estelle_proto::workspaces::{
     WorkspaceCreate, WorkspaceCreateResult, WorkspaceList, WorkspaceListResult,
@@ -64,6 +68,10 @@ asks! {
     ConversationSelect => HistoryResult,
     HistoryRequest => HistoryResult,
     HistorySearch => HistorySearchResult,
+    TaskList => TaskListResult,
+    TaskGet => TaskGetResult,
+    TaskCreate => TaskCreateResult,
+    TaskStatusChange => TaskStatusResult,
     UsageRequest => UsageResult,
     ClaudeSend => ClaudeSendResult,
     ClaudePermission => ClaudePermissionResult,

@@ -78,6 +78,7 @@ fn of_code(code: &ErrorCode) -> u8 {
         | ErrorCode::UnknownConversation
         | ErrorCode::UnknownDevice
         | ErrorCode::UnknownToolUse
+        | ErrorCode::UnknownTask
         | ErrorCode::UnknownDecision => 5,
         ErrorCode::Undeliverable | ErrorCode::HostUnavailable => 6,
         ErrorCode::NotAuthenticated | ErrorCode::AuthFailed | ErrorCode::Forbidden => 7,

@@ -4,6 +4,8 @@
 //! conversations of the same name apart, and the name of a workspace is enough for its only conversation. A name counts
 //! before a beginning, so that what is written out is never ambiguous because of what is merely longer.
 
+use std::path::Path;
+
 use estelle_proto::workspaces::{WorkspaceList, WorkspaceListResult};
 use estelle_proto::{Conversation, ConversationId, DeviceId, PathText, Workspace, WorkspaceId};
 
@@ -157,6 +159,39 @@ impl Fleet {
             })
         });
         pick("workspace", text, candidates.collect()).map_err(|failure| self.explain(failure))
+    }
+
+    /// The workspace of a folder, or the only one there is.
+    pub(super) fn workspace_at(&self, folder: Option<&Path>) -> Result<Home, Failure> {
+        let all = || {
+            self.machines.iter().flat_map(|machine| {
+                let workspaces = machine.workspaces().iter();
+                workspaces.map(move |workspace| (machine, workspace))
+            })
+        };
+        let home = |(machine, workspace): (&Machine, &Workspace)| Home {
+            pylon: machine.id,
+            workspace: workspace.workspace_id.clone(),
+        };
+        let length = |workspace: &Workspace| workspace.working_dir.as_str().len();
+        let around = |(_, workspace): &(&Machine, &Workspace)| {
+            folder.is_some_and(|folder| folder.starts_with(workspace.working_dir.as_str()))
+        };
+        // The innermost, if workspaces lie in each other.
+        let nearest = all().filter(around).map(|(_, one)| length(one)).max();
+        let mut here = all().filter(|found| around(found) && Some(length(found.1)) == nearest);
+        match (here.next(), here.next()) {
+            (Some(found), None) => return Ok(home(found)),
+            (Some(_), Some(_)) => {}
+            (None, _) => {
+                let mut every = all();
+                if let (Some(found), None) = (every.next(), every.next()) {
+                    return Ok(home(found));
+                }
+            }
+        }
+        let said = "say which workspace with --in: `estelle ls` shows them";
+        Err(self.explain(Failure::missing(said)))
     }
 
     /// What is missing may be on a machine that is away.

@@ -23,6 +23,7 @@ mod screen;
 mod session;
 mod speak;
 mod talk;
+mod tasks;
 mod turn;
 mod watch;
 mod way;
@@ -54,6 +55,7 @@ pub(crate) enum ClientCommand {
     History(lookup::HistoryArgs),
     Rewind(back::RewindArgs),
     Search(lookup::SearchArgs),
+    Tasks(tasks::TasksArgs),
     Usage(lookup::UsageArgs),
 }
 
@@ -73,6 +75,7 @@ pub(crate) fn run(command: ClientCommand) -> anyhow::Result<ExitCode> {
             ClientCommand::Rewind(args) => back::rewind(&args).await,
             ClientCommand::History(args) => lookup::history(&args).await,
             ClientCommand::Search(args) => lookup::search(&args).await,
+            ClientCommand::Tasks(args) => tasks::run(&args).await,
             ClientCommand::Usage(args) => lookup::usage(&args).await,
         }
     })

@@ -103,7 +103,7 @@ fn when_asked(args: &SendArgs, is_piped: bool) -> anyhow::Result<WhenAsked> {
     })
 }
 
-fn read_all() -> anyhow::Result<String> {
+pub(super) fn read_all() -> anyhow::Result<String> {
     let mut text = String::new();
     let read = std::io::stdin().read_to_string(&mut text);
     read.context("failed to read the message from standard input")?;

@@ -21,5 +21,6 @@ mod pipe;
 mod policy;
 mod program;
 mod relay;
+mod tasks;
 mod terminal;
 mod up;

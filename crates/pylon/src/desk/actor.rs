@@ -338,6 +338,9 @@ impl Actor {
             Msg::ShowDecisions(asker) => self.show_decisions(&asker).await,
             Msg::ListChanged => self.announce_list(),
             Msg::Viewed { client, viewed } => drop(viewed.send(self.room.viewed(client))),
+            Msg::Broadcast(message) => {
+                self.post(&Envelope::broadcast(Broadcast::Clients, *message));
+            }
             Msg::Deleted(conversation) => {
                 self.homes.remove(&conversation);
                 self.watchers.cut(&conversation);

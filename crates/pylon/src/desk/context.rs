@@ -47,6 +47,8 @@ pub(super) enum Msg {
         client: DeviceId,
         viewed: oneshot::Sender<Option<ConversationId>>,
     },
+    /// Something that all clients are to be told.
+    Broadcast(Box<PylonToApp>),
     /// A conversation is gone.
     Deleted(ConversationId),
 }
@@ -102,6 +104,11 @@ impl Context {
     /// All clients have to be told what workspaces there are.
     pub(super) async fn list_changed(&self) {
         self.tell(Msg::ListChanged).await;
+    }
+
+    /// Tells all clients something.
+    pub(super) async fn broadcast(&self, message: impl Into<PylonToApp>) {
+        self.tell(Msg::Broadcast(Box::new(message.into()))).await;
     }
 
     /// A conversation is gone: nobody follows or views it any more.

@@ -27,6 +27,7 @@ mod reports;
 mod requests;
 mod room;
 mod rules;
+mod tasks;
 mod version;
 mod workspaces;
 mod writing;

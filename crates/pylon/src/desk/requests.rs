@@ -4,7 +4,7 @@ use estelle_proto::{AppToPylon, ErrorCode, Message as _, RequestId};
 
 use super::context::{Asker, Context};
 use super::error::refusal;
-use super::{claude, conversations, folders, history, reports, rules, version, workspaces};
+use super::{claude, conversations, folders, history, reports, rules, tasks, version, workspaces};
 
 /// The name that a request gave itself, whatever it is.
 pub(super) fn request_id(message: &AppToPylon) -> Option<RequestId> {
@@ -50,6 +50,10 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         AppToPylon::VersionCheckRequest(request) => version::check(cx, asker, request).await,
         AppToPylon::AppUpdateRequest(request) => version::update(cx, asker, request).await,
         AppToPylon::BugReport(request) => reports::keep(cx, asker, request).await,
+        AppToPylon::TaskList(request) => tasks::list(cx, asker, request).await,
+        AppToPylon::TaskGet(request) => tasks::get(cx, asker, request).await,
+        AppToPylon::TaskCreate(request) => tasks::create(cx, asker, request).await,
+        AppToPylon::TaskStatusChange(request) => tasks::set_status(cx, asker, request).await,
         message @ (AppToPylon::DeployPrepare(_)
         | AppToPylon::DeployConfirm(_)
         | AppToPylon::DeployGo(_)

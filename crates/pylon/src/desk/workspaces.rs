@@ -14,7 +14,7 @@ use estelle_proto::{ApiError, ConversationId, DeviceId, ErrorCode, Reply, Worksp
 
 use super::context::{Asker, Context, now};
 use super::error::Told;
-use super::paths;
+use super::{paths, tasks};
 use crate::store::{NewWorkspace, WorkspaceError};
 
 pub(super) async fn list(cx: &Context, asker: &Asker, request: WorkspaceList) {
@@ -31,7 +31,7 @@ pub(super) async fn listing(cx: &Context, device: DeviceId) -> WorkspaceListResu
         Ok(listing) => WorkspaceListResult {
             active_workspace_id: listing.active_workspace_id,
             active_conversation_id: listing.active_conversation_id,
-            ..result(listing.workspaces)
+            ..result(tasks::filled_in(listing.workspaces).await)
         },
         Err(error) => result(Vec::new()).failed(error.told()),
     }

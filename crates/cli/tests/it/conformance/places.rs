@@ -21,7 +21,7 @@ fn conversation() -> Value {
 fn workspace() -> Value {
     json!({
         "workspaceId": "id", "name": "id", "workingDir": "id", "conversations": [conversation()],
-        "tasks": ["any"],
+        "tasks": [super::tasks::summary()],
         "workerStatus": {
             "running": "bool", "workspaceId?": "id", "status?": "idle|running", "currentTask?": "any",
             "queue?": {"pending": "count", "total": "count"},

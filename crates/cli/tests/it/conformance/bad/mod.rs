@@ -266,6 +266,7 @@ async fn not_there(scene: &mut Scene) {
             &json!("toolu_none"),
             &["unknown_tool_use", "unknown_decision"],
         );
+        add("taskId", &json!("../nothing"), &["unknown_task"]);
         add("workingDir", &json!("/no/such/folder"), &["bad_path"]);
         add(
             "workingDir",
@@ -277,7 +278,7 @@ async fn not_there(scene: &mut Scene) {
 }
 
 /// What a device that may only look can ask for.
-const LOOKING: [&str; 11] = [
+const LOOKING: [&str; 13] = [
     "workspace_list",
     "workspace_switch",
     "conversation_select",
@@ -289,6 +290,8 @@ const LOOKING: [&str; 11] = [
     "version_check_request",
     "app_update_request",
     "bug_report",
+    "task_list",
+    "task_get",
 ];
 
 /// A device that may only look, and one of another realm.

@@ -83,6 +83,19 @@ impl Requests {
                 json!({"groupBy": "day", "from": "2026-01-01", "until": "2026-01-02"}),
             ),
             ("folder_list", json!({"path": folder})),
+            ("task_list", json!({"workspaceId": talk.workspace})),
+            (
+                "task_get",
+                json!({"workspaceId": talk.workspace, "taskId": "t"}),
+            ),
+            (
+                "task_create",
+                json!({"workspaceId": talk.workspace, "title": "T", "content": "c"}),
+            ),
+            (
+                "task_status",
+                json!({"workspaceId": talk.workspace, "taskId": "t", "status": "failed", "error": "e"}),
+            ),
             ("rules_request", json!({"workspaceId": talk.workspace})),
             (
                 "rule_change",
@@ -158,6 +171,7 @@ impl Requests {
             {
                 64 * 1024 + 1
             }
+            () if of.contains("/TaskText") => 256 * 1024 + 1,
             () => 9 * 1024,
         };
         let takes_text = self.types(field).contains("string");

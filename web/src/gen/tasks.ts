@@ -1,0 +1,286 @@
+// Made by `cargo xtask gen` from crates/proto. Do not edit.
+
+import type { ErrorCode, Retry } from "./error";
+import type { DeviceId, Name, RequestId, TaskId, TaskText, WorkspaceId } from "./ids";
+import type { TaskStatus, TaskSummary, WorkerStatus } from "./workspaces";
+
+/**
+ * A task with its text.
+ */
+export type Task = { 
+/**
+ * Which task.
+ */
+id: string, 
+/**
+ * Its title.
+ */
+title: string, 
+/**
+ * How far it is.
+ */
+status: TaskStatus, 
+/**
+ * What stands behind the front matter; all of the file if that is damaged.
+ */
+content: string, 
+/**
+ * Whether the text was cut, at 10 000 characters.
+ */
+truncated?: boolean, 
+/**
+ * When it was written.
+ */
+createdAt?: string, 
+/**
+ * When work on it began.
+ */
+startedAt?: string, 
+/**
+ * When it was done or failed.
+ */
+completedAt?: string, 
+/**
+ * Why it failed.
+ */
+error?: string, 
+/**
+ * The name of its file in the folder `task`.
+ */
+file?: string, 
+/**
+ * Why the file is no task.
+ */
+problem?: string, };
+
+/**
+ * Writes a new task, which waits.
+ */
+export type TaskCreate = { 
+/**
+ * In which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Its title, of which the name of its file is made.
+ */
+title: Name, 
+/**
+ * What is to be done, in Markdown.
+ */
+content: TaskText, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * The new task.
+ */
+export type TaskCreateResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * Which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * The task; only on success.
+ */
+task?: TaskSummary, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Asks for one task with its text.
+ */
+export type TaskGet = { 
+/**
+ * Which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Which task.
+ */
+taskId: TaskId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * One task.
+ */
+export type TaskGetResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * Which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * The task; only on success.
+ */
+task?: Task, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Asks for the tasks of a workspace, without their texts.
+ */
+export type TaskList = { 
+/**
+ * Which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * The tasks of a workspace, newest first. Sent to the asker, and to all clients after every change.
+ */
+export type TaskListResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * Which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * The tasks; at most 500.
+ */
+tasks: Array<TaskSummary>, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * Whether there were more.
+ */
+truncated?: boolean, 
+/**
+ * What the worker does.
+ */
+workerStatus?: WorkerStatus, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Says how far a task is. `running` sets when it began, once; `done` and `failed` set when it ended.
+ */
+export type TaskStatusChange = { 
+/**
+ * In which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Which task.
+ */
+taskId: TaskId, 
+/**
+ * How far it is.
+ */
+status: TaskStatus, 
+/**
+ * Why it failed; only with `failed`.
+ */
+error?: string, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Whether a task has another status.
+ */
+export type TaskStatusResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * Which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * The task as it is now; only on success.
+ */
+task?: TaskSummary, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
