@@ -219,7 +219,7 @@ impl Desk {
             home: self.home.as_deref(),
             data_folder: self.data_folder.as_deref(),
             messages: &[],
-            resolve: &resolve,
+            resolve: &|path| estelle_host::links::follow(path, &self.cwd),
         };
         judge(policy, place, tool, input)
     }
@@ -273,18 +273,4 @@ fn absolute_text(path: &Path, option: &str) -> anyhow::Result<String> {
         bail!("{option} must be an absolute path, not {text}");
     }
     Ok(text.to_owned())
-}
-
-/// Where a path really leads: the part of it that exists is resolved, the rest is kept.
-fn resolve(path: &str) -> Option<String> {
-    let mut existing = Path::new(path);
-    let mut rest = Vec::new();
-    loop {
-        if let Ok(real) = existing.canonicalize() {
-            let whole = rest.iter().rev().fold(real, |whole, part| whole.join(part));
-            return whole.to_str().map(str::to_owned);
-        }
-        rest.push(existing.file_name()?);
-        existing = existing.parent()?;
-    }
 }

@@ -16,6 +16,7 @@ mod failpoint;
 mod host;
 pub mod ipc;
 pub mod launch;
+pub mod links;
 pub mod log;
 pub mod mailbox;
 mod opening;

@@ -180,6 +180,49 @@ fn p18_a_link_is_followed_to_what_it_names() {
 }
 
 #[test]
+fn p18_a_link_to_a_file_that_is_not_there_yet_is_followed_too() {
+    let place = Place::new();
+    let folder = place.folder();
+    std::fs::create_dir_all(folder.join("data/runs")).unwrap();
+    symlink(".env", folder.join("notes.txt")).unwrap();
+    symlink("data/runs", folder.join("linked")).unwrap();
+    let (cwd, data) = (folder.to_str().unwrap(), folder.join("data"));
+    let data = data.to_str().unwrap();
+    let places = ["--cwd", cwd, "--data-folder", data];
+    let judged = |tool: &str, input: Value, mode: &str| {
+        let input = input.to_string();
+        let args = [&[tool, &input, "--mode", mode], places.as_slice()].concat();
+        let verdict = explain(&place, &args);
+        let (word, code) = (&verdict["verdict"], &verdict["detail"]["code"]);
+        format!("{} {}", word.as_str().unwrap(), code.as_str().unwrap())
+    };
+    let file = |path: &str| json!({ "file_path": path });
+    let run = |command: &str| json!({ "command": command });
+    assert_eq!(
+        judged("Write", file("notes.txt"), "default"),
+        "deny protectedFile"
+    );
+    assert_eq!(
+        judged("Bash", run("echo > notes.txt"), "default"),
+        "deny protectedFile"
+    );
+    let bypass = "bypassPermissions";
+    assert_eq!(
+        judged("Write", file("linked/new"), bypass),
+        "deny dataFolder"
+    );
+    assert_eq!(
+        judged("Bash", run("echo > linked/../rules.json"), bypass),
+        "deny dataFolder"
+    );
+    assert_eq!(
+        judged("Bash", run("cat linked/*"), bypass),
+        "deny dataFolder"
+    );
+    assert_eq!(judged("Write", file("new.txt"), bypass), "allow mode");
+}
+
+#[test]
 fn mistakes_are_named_with_what_to_do() {
     let place = Place::new();
     let bad_rule = place.folder().join("rules.json");

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::actor::{Actor, Broken, now};
 use super::context::Context;
 use super::running::Phase;
+use crate::links;
 use crate::log::Sync;
 use crate::rules::InForce;
 use crate::translate::lines;
@@ -66,10 +67,7 @@ impl Case<'_> {
             home: home.as_deref(),
             data_folder: Some(&data),
             messages: &self.messages,
-            resolve: &|path| {
-                let path = std::fs::canonicalize(path).ok()?;
-                path.into_os_string().into_string().ok()
-            },
+            resolve: &|path| links::follow(path, self.cwd),
         };
         Ok(judge(&policy, place, tool, input))
     }

@@ -218,7 +218,13 @@ fn weigh(target: &str, cwd: Option<&str>, place: Place<'_>) -> Weight {
     let Some(base) = cwd.or((!is_relative).then_some("/")) else {
         return Weight::Unknown;
     };
-    let path = fold(&absolute(target, base, place.home));
+    let path = absolute(target, base, place.home);
+    // What is taken away of a linked folder is taken from where the link leads; of the link alone, only the link.
+    let path = if is_open(&path) {
+        fold(&place.real(&path).unwrap_or(path))
+    } else {
+        fold(&path)
+    };
     let holds_our_data = place
         .data_folder
         .is_some_and(|folder| is_within(&fold(folder), &path));

@@ -16,8 +16,10 @@ use super::{
     shell::{self, Facts},
 };
 
-/// How many texts of an unknown tool's input are looked at.
+/// How many texts of an input are looked at that could be paths, and how many values in search of them. What is beyond
+/// is not judged, so a person is asked.
 const MOST_TEXTS: usize = 2000;
+const MOST_VALUES: usize = 100_000;
 
 /// What the lists say.
 #[derive(Debug, Default)]
@@ -30,6 +32,8 @@ pub(super) struct Found {
     pub(super) refusal: Option<Reason>,
     /// What is refused in addition when refusals come first: reading secrets, writing control files.
     pub(super) guarded: Option<Reason>,
+    /// There is more in the input than is looked at, so that it may touch our own data: asked in every mode and order.
+    pub(super) is_unseen: bool,
     /// What cannot be known about a command.
     pub(super) doubt: Option<Doubt>,
     /// A doubt that counts when refusals come first.
@@ -63,7 +67,8 @@ pub(super) fn named(tool: &str, input: &Value, place: Place<'_>) -> Vec<String> 
             *pattern = glob::path_pattern(pattern);
         }
     } else if tool != "Bash" {
-        collect(input, "", &mut |key, text| {
+        // An input with more than is looked at is asked about anyway, see `Found::own`.
+        let _ = collect(input, &mut |key, text| {
             let key = key.to_lowercase();
             if ["path", "file", "uri", "dir", "folder"]
                 .iter()
@@ -74,45 +79,49 @@ pub(super) fn named(tool: &str, input: &Value, place: Place<'_>) -> Vec<String> 
         });
     }
     texts.retain(|text| text.len() <= LONGEST);
-    resolved(
-        texts
-            .iter()
-            .map(|text| absolute(text, place.cwd, place.home)),
-        place,
-    )
-}
-
-fn resolved(paths: impl Iterator<Item = String>, place: Place<'_>) -> Vec<String> {
     let mut all = Vec::new();
-    for path in paths {
-        let target = if glob::is_open(&path) {
-            None
-        } else {
-            (place.resolve)(&path)
-        };
-        all.extend(target.filter(|target| *target != path));
-        all.push(path);
+    for text in &texts {
+        add(&mut all, absolute(text, place.cwd, place.home), place);
+        let climbed = place.climbed(text, place.cwd);
+        all.extend(climbed.filter(|path| !all.contains(path)));
     }
     all
 }
 
-fn collect(value: &Value, key: &str, take: &mut impl FnMut(&str, &str)) {
-    let mut left = vec![(key, value)];
-    let mut seen = 0;
+/// Each path, behind what it really is if it leads through links.
+pub(super) fn resolved(paths: impl Iterator<Item = String>, place: Place<'_>) -> Vec<String> {
+    let mut all = Vec::new();
+    paths.for_each(|path| add(&mut all, path, place));
+    all
+}
+
+fn add(all: &mut Vec<String>, path: String, place: Place<'_>) {
+    all.extend(place.real(&path));
+    all.push(path);
+}
+
+/// Hands over every text that can be a path, with the name of its field. False when there is more than is looked at.
+fn collect(value: &Value, take: &mut impl FnMut(&str, &str)) -> bool {
+    let mut left = vec![("", value)];
+    let (mut values, mut texts) = (0, 0);
     while let Some((key, value)) = left.pop() {
-        seen += 1;
-        if seen > MOST_TEXTS {
-            return;
-        }
+        values += 1;
         match value {
-            Value::String(text) => take(key, text),
+            Value::String(text) if text.len() <= LONGEST && !text.contains('\n') => {
+                texts += 1;
+                take(key, text);
+            }
             Value::Array(values) => left.extend(values.iter().map(|value| (key, value))),
             Value::Object(fields) => {
                 left.extend(fields.iter().map(|(key, value)| (key.as_str(), value)));
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+        if (texts >= MOST_TEXTS || values >= MOST_VALUES) && !left.is_empty() {
+            return false;
         }
     }
+    true
 }
 
 /// Holds the call against the lists.
@@ -134,13 +143,13 @@ pub(super) fn find(policy: &Policy, call: &Call<'_>) -> Found {
             .next()
             .cloned()
             .map(readable);
-        found.written(&lists, resolved(distinct(&facts.writes), call.place));
-        found.read(&lists, resolved(distinct(&facts.reads), call.place));
+        found.written(&lists, call.writes);
+        found.read(&lists, call.reads);
     } else if is_reader(call.tool) {
-        found.read(&lists, call.paths.to_vec());
+        found.read(&lists, call.paths);
     } else {
-        found.written(&lists, call.paths.to_vec());
-        found.read(&lists, call.paths.to_vec());
+        found.written(&lists, call.paths);
+        found.read(&lists, call.paths);
     }
     found
 }
@@ -165,23 +174,24 @@ impl Found {
         let place = call.place;
         let mut paths = call.paths.to_vec();
         if let Some(facts) = call.facts {
-            let all = facts.reads.iter().chain(&facts.writes).cloned();
-            paths.extend(resolved(all, place));
+            paths.extend(call.reads.iter().chain(call.writes).cloned());
             paths.extend(facts.commands.iter().flat_map(|command| {
                 let cwd = command.cwd.clone();
                 let base = cwd.unwrap_or_else(|| glob::ANY.to_string());
-                let words = command
-                    .words
-                    .iter()
-                    .map(move |word| absolute(word, &base, place.home));
-                words.chain(command.cwd.clone()).collect::<Vec<_>>()
+                let words = command.words.iter();
+                words.map(move |word| absolute(word, &base, place.home))
             }));
+            let folders = facts
+                .commands
+                .iter()
+                .filter_map(|command| command.cwd.clone());
+            paths.extend(resolved(distinct(folders), place));
         } else {
-            collect(call.input, "", &mut |_, text| {
-                if text.len() <= LONGEST && !text.contains('\n') {
-                    paths.push(absolute(text, place.cwd, place.home));
-                }
+            let is_seen = collect(call.input, &mut |_, text| {
+                add(&mut paths, absolute(text, place.cwd, place.home), place);
+                paths.extend(place.climbed(text, place.cwd));
             });
+            self.is_unseen = !is_seen;
         }
         let folders = place.data_folder.map(|folder| {
             let real = (place.resolve)(folder);
@@ -192,45 +202,46 @@ impl Found {
         self.message = message.map(|path| Reason::UserMessage {
             path: path.to_owned(),
         });
+        let named: Vec<String> = call.paths.iter().map(|path| fold(path)).collect();
         let mut others = paths.iter().filter(|path| message != Some(path.as_str()));
         let touched = others.find(|path| {
             let path = fold(path);
             folders
                 .iter()
                 .any(|folder| is_within(&path, folder) || may_be_within(&path, folder))
-                || is_foreign_input(&path)
+                || descriptor(&path) == Some(Process::Other)
+                || (call.facts.is_none() && is_own_descriptor(&path, &named))
         });
         self.own_data = touched.map(|path| Reason::DataFolder { path: shown(path) });
     }
 
-    fn written(&mut self, lists: &Lists<'_>, paths: Vec<String>) {
+    fn written(&mut self, lists: &Lists<'_>, paths: &[String]) {
         for path in paths {
-            let folded = fold(&path);
+            let folded = fold(path);
             if lists.exempt.has(&folded) {
                 continue;
             }
             match lists.protected.find(&folded) {
                 Some((pattern, Hit::Certain)) => {
-                    self.refusal
-                        .get_or_insert_with(|| protected(&path, pattern));
+                    self.refusal.get_or_insert_with(|| protected(path, pattern));
                 }
                 Some((_, Hit::Possible)) => {
                     self.doubt
-                        .get_or_insert_with(|| Doubt::PossibleSecret(shown(&path)));
+                        .get_or_insert_with(|| Doubt::PossibleSecret(shown(path)));
                 }
                 None => {}
             }
-            self.guard(&lists.control, &path, &folded);
-            self.guard(&lists.secrets, &path, &folded);
+            self.guard(&lists.control, path, &folded);
+            self.guard(&lists.secrets, path, &folded);
         }
     }
 
-    fn read(&mut self, lists: &Lists<'_>, paths: Vec<String>) {
+    fn read(&mut self, lists: &Lists<'_>, paths: &[String]) {
         for path in paths {
-            let folded = fold(&path);
+            let folded = fold(path);
             if !lists.exempt.has(&folded) {
-                self.guard(&lists.protected, &path, &folded);
-                self.guard(&lists.secrets, &path, &folded);
+                self.guard(&lists.protected, path, &folded);
+                self.guard(&lists.secrets, path, &folded);
             }
         }
     }
@@ -283,12 +294,8 @@ impl<'a> Lists<'a> {
 }
 
 /// Each path once: a line may name the same file over and over.
-fn distinct(paths: &[String]) -> impl Iterator<Item = String> {
-    paths
-        .iter()
-        .cloned()
-        .collect::<std::collections::BTreeSet<_>>()
-        .into_iter()
+pub(super) fn distinct(paths: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    paths.collect::<std::collections::BTreeSet<_>>().into_iter()
 }
 
 fn protected(path: &str, pattern: &str) -> Reason {
@@ -298,13 +305,42 @@ fn protected(path: &str, pattern: &str) -> Reason {
     }
 }
 
-/// Descriptors of other processes: `/proc/<pid>/fd/…`, but not the command's own.
-fn is_foreign_input(path: &str) -> bool {
-    let Some(rest) = path.strip_prefix("/proc/") else {
-        return false;
+/// Whose open files a path names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Process {
+    /// Those of the process that opens it: of a command itself, but of the CLI when a file tool does.
+    Own,
+    /// Those of another process.
+    Other,
+}
+
+/// Whether a file tool is told to open an open file or the memory of the process that it runs in. A text that merely
+/// is such a name (a word to look for) is none.
+fn is_own_descriptor(path: &str, named: &[String]) -> bool {
+    descriptor(path).is_some() && named.iter().any(|named| named == path)
+}
+
+/// Whose open files or memory a folded path names: `/proc/<process>/fd/…`, also of a thread, and its names in `/dev`.
+fn descriptor(path: &str) -> Option<Process> {
+    let can_be = |part: &str, name: &str| glob::can_meet(part, name);
+    let mut parts = path.strip_prefix('/')?.split('/');
+    let (top, first) = (parts.next()?, parts.next()?);
+    if top == "dev" {
+        let is_one = ["stdin", "stdout", "stderr", "fd"].contains(&first);
+        return is_one.then_some(Process::Own);
+    }
+    if top != "proc" {
+        return None;
+    }
+    let mut below = parts.next()?;
+    if can_be(below, "task") && parts.clone().nth(1).is_some() {
+        parts.next();
+        below = parts.next()?;
+    }
+    let is_open_file = can_be(below, "fd") || can_be(below, "mem");
+    let process = match first {
+        "self" | "thread-self" => Process::Own,
+        _ => Process::Other,
     };
-    let Some((process, below)) = rest.split_once('/') else {
-        return false;
-    };
-    process != "self" && process != "thread-self" && (below == "fd" || below.starts_with("fd/"))
+    is_open_file.then_some(process)
 }

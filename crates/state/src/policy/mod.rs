@@ -159,10 +159,20 @@ pub fn judge(policy: &Policy, place: Place<'_>, tool: &str, input: &Value) -> Ve
     }
     let facts = (tool == "Bash").then(|| files::examine(input, place));
     let paths = files::named(tool, input, place);
+    let in_shell = |paths: fn(&shell::Facts) -> &Vec<String>| {
+        let paths = facts.iter().flat_map(paths).cloned();
+        files::resolved(files::distinct(paths), place)
+    };
+    let (reads, writes) = (
+        in_shell(|facts| &facts.reads),
+        in_shell(|facts| &facts.writes),
+    );
     let call = Call {
         tool,
         input,
         paths: &paths,
+        reads: &reads,
+        writes: &writes,
         facts: facts.as_ref(),
         place,
     };
@@ -190,6 +200,9 @@ impl Judgement<'_> {
     fn modes_first(&self) -> Verdict {
         if let Some(reason) = &self.found.own_data {
             return Verdict::Deny(reason.clone());
+        }
+        if let Some(reason) = self.unseen() {
+            return Verdict::Ask(reason);
         }
         let allowed = self.message().or_else(|| self.mode());
         if let Some(reason) = allowed.or_else(|| self.harmless()) {
@@ -226,7 +239,8 @@ impl Judgement<'_> {
         if let Some(reason) = refused.cloned().or_else(|| self.rule(Effect::Deny)) {
             return Verdict::Deny(reason);
         }
-        if let Some(reason) = self.doubt().or_else(|| self.guarded_doubt()) {
+        let doubt = self.unseen().or_else(|| self.doubt());
+        if let Some(reason) = doubt.or_else(|| self.guarded_doubt()) {
             return Verdict::Ask(reason);
         }
         if self.leaves_sandbox() {
@@ -242,6 +256,13 @@ impl Judgement<'_> {
             .or_else(|| self.remembered());
         let allowed = allowed.or_else(|| self.rule(Effect::Allow));
         allowed.map_or_else(|| self.nothing(), Verdict::Allow)
+    }
+
+    /// There is more in the call than was held against our own data.
+    fn unseen(&self) -> Option<Reason> {
+        self.found.is_unseen.then_some(Reason::Unclear {
+            doubt: Doubt::TooComplex,
+        })
     }
 
     fn message(&self) -> Option<Reason> {

@@ -50,6 +50,38 @@ impl<'a> Place<'a> {
     }
 }
 
+impl Place<'_> {
+    /// Where a path leads when links are followed, if that is somewhere else. Of a path with unknown parts the folder in
+    /// front of them is followed.
+    pub(super) fn real(self, path: &str) -> Option<String> {
+        let real = match path.find([ANY, STAR]) {
+            None => (self.resolve)(path)?,
+            Some(unknown) => {
+                let (folder, rest) = path.split_at(path[..unknown].rfind('/')?);
+                let folder = Some(folder).filter(|folder| !folder.is_empty())?;
+                format!("{}{rest}", (self.resolve)(folder)?.trim_end_matches('/'))
+            }
+        };
+        (real != path).then_some(real)
+    }
+
+    /// Where a path with `..` in it leads for the system, which follows a link before it goes up: not back to the folder
+    /// in which the link stands, but to the one above its target.
+    pub(super) fn climbed(self, path: &str, cwd: &str) -> Option<String> {
+        let path = path.strip_prefix("file://").unwrap_or(path);
+        if path.len() > LONGEST || !path.split('/').any(|part| part == "..") {
+            return None;
+        }
+        let whole = match path.strip_prefix("~/") {
+            Some(rest) => format!("{}/{rest}", self.home?),
+            None if path.starts_with('/') => path.to_owned(),
+            None if path.starts_with(['~', ANY]) => return None,
+            None => format!("{cwd}/{path}"),
+        };
+        self.real(&whole)
+    }
+}
+
 /// The longest path that a system takes; a longer text names no file.
 pub(super) const LONGEST: usize = 4096;
 

@@ -29,8 +29,19 @@ pub struct DenyPatterns {
     pub judge_effects: bool,
 }
 
-const PROTECTED: [&str; 13] = [
+const PROTECTED: [&str; 24] = [
     "*.env",
+    "*.env0*",
+    "*.env1*",
+    "*.env2*",
+    "*.env3*",
+    "*.env4*",
+    "*.env5*",
+    "*.env6*",
+    "*.env7*",
+    "*.env8*",
+    "*.env9*",
+    "*.environment",
     "*.env.*",
     "*.env-*",
     "*.env_*",

@@ -170,11 +170,9 @@ impl Rule {
                 && paths.peek().is_some()
                 && paths.all(|path| covers(&pattern, &fold(path)));
         }
-        let in_shell = call
-            .facts
-            .map(|facts| if reads { &facts.reads } else { &facts.writes });
+        let in_shell = if reads { call.reads } else { call.writes };
         let named = call.paths.iter().filter(|_| is_of_kind);
-        named.chain(in_shell.into_iter().flatten()).any(|path| {
+        named.chain(in_shell).any(|path| {
             let path = fold(path);
             if self.effect == Effect::Deny {
                 covers(&pattern, &path)
@@ -192,6 +190,9 @@ pub(super) struct Call<'a> {
     pub(super) input: &'a Value,
     /// Absolute paths that the input names, resolved ones included.
     pub(super) paths: &'a [String],
+    /// What a command line reads and writes, likewise.
+    pub(super) reads: &'a [String],
+    pub(super) writes: &'a [String],
     /// What the command line does, for Bash that could be parsed.
     pub(super) facts: Option<&'a Facts>,
     pub(super) place: Place<'a>,

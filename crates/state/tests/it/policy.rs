@@ -13,10 +13,22 @@ pub(crate) fn place() -> Place<'static> {
         resolve: &|path| match path {
             "/home/user/project/link" => Some("/home/user/project/.env".to_owned()),
             "/home/user/project/data" => Some("/home/user/.local/share/estelle/log".to_owned()),
+            "/home/user/project/input" => Some("/proc/self/fd/0".to_owned()),
+            "/home/user/project/top" => Some("/".to_owned()),
             "/home/user/project/harmless" => Some("/home/user/project/README.md".to_owned()),
-            _ => None,
+            _ => in_linked_folder(path),
         },
     }
+}
+
+/// `folder` is a link into the data folder; `..` behind it leaves the target.
+fn in_linked_folder(path: &str) -> Option<String> {
+    let below = path.strip_prefix("/home/user/project/folder")?;
+    let data = "/home/user/.local/share/estelle";
+    Some(match below.strip_prefix("/..") {
+        Some(rest) => format!("{data}{rest}"),
+        None => format!("{data}/runs{below}"),
+    })
 }
 
 pub(crate) fn policy(mode: Mode, deny_first: bool) -> Policy {
@@ -242,6 +254,48 @@ fn a_message_that_lies_in_our_own_data_can_be_read_there_and_nothing_else() {
     assert!(
         matches!(&verdict, Verdict::Deny(Reason::UserRule { .. })),
         "what the user forbids stays forbidden: {verdict:?}"
+    );
+}
+
+#[test]
+fn a_path_behind_more_values_than_are_looked_at_is_asked_about_in_every_mode() {
+    let own = "/home/user/.local/share/estelle/rules.json";
+    let crowded = |count: usize| {
+        let mut values = vec![json!(own)];
+        values.extend(vec![json!("x"); count]);
+        json!({ "values": values })
+    };
+    let wide = json!({ "path": own, "numbers": vec![1; 200_000] });
+    for mode in [Mode::Default, Mode::BypassPermissions, Mode::AcceptEdits] {
+        for deny_first in [false, true] {
+            let policy = policy(mode, deny_first);
+            for (tool, input) in [
+                ("mcp__fs__write", crowded(3_000)),
+                ("mcp__fs__write", wide.clone()),
+                ("TodoWrite", crowded(3_000)),
+            ] {
+                let verdict = judge(&policy, place(), tool, &input);
+                // Which of the values come first is for the walk to know; it may see the path, but never let it pass.
+                assert_ne!(verdict.word(), "allow", "{tool} {mode} {deny_first}");
+            }
+            assert_own_data(&policy, place(), "mcp__fs__write", &crowded(1_000));
+        }
+    }
+    let verdict = judge(
+        &policy(Mode::BypassPermissions, false),
+        place(),
+        "mcp__fs__write",
+        &crowded(1_000_000),
+    );
+    assert!(
+        matches!(&verdict, Verdict::Ask(Reason::Unclear { .. })),
+        "{verdict:?}"
+    );
+    let harmless = json!({ "numbers": vec![1; 50_000], "path": "src/main.rs" });
+    let bypass = policy(Mode::BypassPermissions, false);
+    assert_eq!(
+        judge(&bypass, place(), "mcp__x__y", &harmless).word(),
+        "allow"
     );
 }
 

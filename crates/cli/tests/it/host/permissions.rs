@@ -78,6 +78,29 @@ async fn allowing_all_is_remembered_until_the_session_is_forgotten() {
     assert!(!stage.path("work/c").exists());
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_to_a_file_that_is_not_there_yet_hides_no_write_into_our_own_data() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let rules = stage.path("data/rules.json");
+    assert!(!rules.exists());
+    std::os::unix::fs::symlink(&rules, stage.path("work/notes")).unwrap();
+    let mode = SetPermissionMode::new(PermissionMode::BypassPermissions);
+    submit(&host, mode).await.unwrap();
+    let id = conversation("conv-1");
+    submit(
+        &host,
+        message(&stage, &id, &touching(&stage, &["notes", "b"])),
+    )
+    .await
+    .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    listener.idle().await;
+    assert!(stage.path("work/b").exists(), "nobody was asked");
+    assert!(!rules.exists(), "the link was followed before the write");
+}
+
 pub(super) async fn a_mode_can_change_in_mid_session(agent: &Agent) {
     let stage = Stage::new(agent).await;
     let host = stage.open();

@@ -93,5 +93,6 @@ impl Walker<'_> {
         let path = self.locate(target);
         self.facts.redirected.push(path.clone());
         self.facts.writes.push(path);
+        self.facts.writes.extend(self.climb(target));
     }
 }

@@ -331,18 +331,29 @@ impl<'a> Walker<'a> {
         )
     }
 
+    /// Where a path with `..` in it leads behind links.
+    pub(super) fn climb(&self, path: &str) -> Option<String> {
+        self.place.climbed(path, self.cwd.as_deref()?)
+    }
+
     /// Notes that a text may be the name of a file that is read.
     pub(super) fn mention(&mut self, text: &str) {
-        if self.facts.reads.len() < 4 * MOST_COMMANDS && text.len() <= LONGEST {
-            let path = self.locate(text);
-            self.facts.reads.push(path);
+        if text.len() > LONGEST {
+            return;
         }
+        if self.facts.reads.len() >= 4 * MOST_COMMANDS {
+            return self.doubt(Doubt::TooComplex);
+        }
+        let path = self.locate(text);
+        self.facts.reads.push(path);
+        self.facts.reads.extend(self.climb(text));
     }
 
     /// Notes that a file is written.
     pub(super) fn write(&mut self, text: &str) {
         let path = self.locate(text);
         self.facts.writes.push(path);
+        self.facts.writes.extend(self.climb(text));
     }
 
     /// Takes a command with its words apart.
