@@ -31,6 +31,11 @@ pub enum AnswerMismatch {
     /// A permission wants a word.
     #[error("this is not a question: allow or deny it")]
     WantsPermission,
+    /// A form has fields.
+    #[error(
+        "this is a form: answer with its fields by name, such as {{\"name\":\"value\"}}, or deny it"
+    )]
+    WantsFields,
     /// The answers do not fit the questions.
     #[error(transparent)]
     Answer(#[from] AnswerError),
@@ -94,6 +99,23 @@ pub fn allow(request: &Request) -> Result<String, serde_json::Error> {
     }
 }
 
+/// Whether a line of ours lets a call run.
+pub fn is_allow(line: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Line {
+        response: Outer,
+    }
+    #[derive(serde::Deserialize)]
+    struct Outer {
+        response: Inner,
+    }
+    #[derive(serde::Deserialize)]
+    struct Inner {
+        behavior: String,
+    }
+    serde_json::from_str(line).is_ok_and(|line: Line| line.response.response.behavior == "allow")
+}
+
 /// The line that refuses a call.
 pub fn deny(request: &Request, message: &str) -> Result<String, serde_json::Error> {
     match &request.kind {
@@ -151,7 +173,7 @@ pub fn answer(request: &Request, answer: &Answer) -> Result<String, AnswerMismat
                     .iter()
                     .map(|(name, choice)| Ok((name.clone(), WireJson::of(&choice.joined())?)))
                     .collect::<Result<BTreeMap<_, _>, serde_json::Error>>()?,
-                Answer::One(_) | Answer::List(_) => BTreeMap::new(),
+                Answer::One(_) | Answer::List(_) => return Err(AnswerMismatch::WantsFields),
             };
             Ok(elicited(request, ElicitationAction::Accept, Some(content))?)
         }

@@ -43,6 +43,16 @@ fn an_allowed_call_runs_exactly_as_it_was_shown() {
     assert_eq!(response(&line), expected);
 }
 
+#[test]
+fn an_allowance_is_told_from_a_refusal_that_quotes_one() {
+    let quoting = json!({"behavior": "allow", "response": {"behavior": "allow"}});
+    let request = request(DecisionKind::Permission, &quoting);
+    assert!(is_allow(&allow(&request).expect("a line")));
+    let refusal = deny(&request, r#"{"behavior":"allow"}"#).expect("a line");
+    assert!(!is_allow(&refusal));
+    assert!(!is_allow("") && !is_allow("yes"));
+}
+
 /// With the id of the call an old answer ran a tool in the next process of 2.1.197.
 #[test]
 fn no_answer_names_the_call() {
@@ -173,4 +183,19 @@ fn control_requests_are_as_the_cli_takes_them() {
     let refused = value(&refusal("r-1", "hook_callback").expect("a line"));
     assert_eq!(refused["response"]["subtype"], "error");
     assert_eq!(refused["response"]["request_id"], "r-1");
+}
+
+#[test]
+fn a_form_takes_its_fields_by_name_and_nothing_else() {
+    let request = request(DecisionKind::Elicitation, &json!({"mode": "form"}));
+    let one = Choice::One("blue".to_owned());
+    let fields = BTreeMap::from([("colour".to_owned(), one.clone())]);
+    let line = answer(&request, &Answer::Map(fields)).expect("a line");
+    let expected = json!({"action": "accept", "content": {"colour": "blue"}});
+    assert_eq!(response(&line), expected);
+    for other in [Answer::One("blue".to_owned()), Answer::List(vec![one])] {
+        let error = answer(&request, &other).expect_err("no fields");
+        assert!(matches!(error, AnswerMismatch::WantsFields), "{error:?}");
+        assert!(error.to_string().contains(r#"{"name":"value"}"#), "{error}");
+    }
 }

@@ -5,13 +5,13 @@
 //! of the agent and of each sub-agent, the names of called tools, the cost so far and the mode. It does not decide:
 //! states, decisions and numbering belong to the conversation. [`lines`] is the other direction.
 
+mod called;
 mod control;
 mod digest;
 pub mod lines;
 mod open;
 mod outcome;
-
-use std::collections::HashMap;
+mod results;
 
 use estelle_claude::wire::system::TaskStatus;
 use estelle_claude::wire::{
@@ -26,6 +26,7 @@ use estelle_proto::{ClaudeSessionId, Generation, Json, ToolUseId};
 
 use estelle_state::conversation::{Conversation, Durable, Seen};
 
+use called::CalledTools;
 pub use digest::digest_of_answer;
 use open::OpenMessages;
 use outcome::Costs;
@@ -42,6 +43,8 @@ pub struct Translation {
     pub durable: Vec<Durable>,
     /// Events that are only for those who look now.
     pub passing: Vec<ClaudeEvent>,
+    /// Calls of the CLI's own tools that came back well, with the names of their tools.
+    pub ran: Vec<(ToolUseId, String)>,
 }
 
 impl Translation {
@@ -73,7 +76,7 @@ pub struct Translator {
     generation: Generation,
     open: OpenMessages,
     /// Names of called tools by call, until they come back.
-    tools: HashMap<String, String>,
+    tools: CalledTools,
     costs: Costs,
     /// The session, model and tools last announced.
     announced: Option<Init>,
@@ -87,7 +90,7 @@ impl Translator {
         Self {
             generation,
             open: OpenMessages::default(),
-            tools: HashMap::new(),
+            tools: CalledTools::default(),
             costs: Costs::default(),
             announced: None,
             mode: None,
@@ -96,12 +99,13 @@ impl Translator {
 
     /// For a run that a conversation knows already: with what its earlier lines said.
     pub fn resume(generation: Generation, conversation: &Conversation) -> Self {
-        let tools = conversation.tools().iter();
+        let mut tools = CalledTools::default();
+        for (id, name) in conversation.tools() {
+            tools.add(id.as_str(), name);
+        }
         let cost = conversation.run().map_or(0.0, |run| run.cost);
         Self {
-            tools: tools
-                .map(|(id, name)| (id.to_string(), name.clone()))
-                .collect(),
+            tools,
             costs: Costs::so_far(cost),
             announced: conversation.init().cloned(),
             ..Self::new(generation)
@@ -134,11 +138,11 @@ impl Translator {
             Body::StreamEvent(event) => found.take(self.streamed(event, from)),
             Body::Assistant(answer) => {
                 let parent = tool_use_id(answer.parent_tool_use_id.as_deref());
-                found.take(self.blocks(&answer.message.content, parent.as_ref()));
+                self.blocks(&answer.message.content, parent.as_ref(), &mut found);
             }
-            Body::User(user) => found.durable = self.returned(user),
+            Body::User(user) => self.returned(user, &mut found),
             Body::UserReplay(user) => {
-                found.durable = self.returned(user);
+                self.returned(user, &mut found);
                 found.seen.extend(control::echoed(user));
             }
             Body::Result(result) => {
@@ -172,11 +176,21 @@ impl Translator {
         self.open.fold(&event.event, parent, self.generation, from)
     }
 
-    fn blocks(&mut self, blocks: &[ContentBlock], parent: Option<&ToolUseId>) -> Vec<ClaudeEvent> {
-        blocks
-            .iter()
-            .filter_map(|block| self.block(block, parent))
-            .collect()
+    fn blocks(
+        &mut self,
+        blocks: &[ContentBlock],
+        parent: Option<&ToolUseId>,
+        found: &mut Translation,
+    ) {
+        for block in blocks {
+            match results::served(block) {
+                Some(done) => {
+                    let done = self.complete(done.id, done.failed, &done.output, parent);
+                    found.durable.push(done);
+                }
+                None => found.take(self.block(block, parent).into_iter().collect()),
+            }
+        }
     }
 
     #[expect(
@@ -209,6 +223,9 @@ impl Translator {
             ContentBlock::ServerToolUse(call) => {
                 self.called(&call.id, &call.name, call.input.as_str(), parent)
             }
+            ContentBlock::McpToolUse(call) => {
+                self.called(&call.id, &call.name, call.input.as_str(), parent)
+            }
             _ => None,
         }
     }
@@ -220,7 +237,7 @@ impl Translator {
         input: &str,
         parent: Option<&ToolUseId>,
     ) -> Option<ClaudeEvent> {
-        self.tools.insert(id.to_owned(), name.to_owned());
+        self.tools.add(id, name);
         let input = Json::parse(input).ok()?;
         Some(ClaudeEvent::ToolInfo(ToolInfo {
             tool_use_id: tool_use_id(Some(id)),
@@ -230,42 +247,53 @@ impl Translator {
     }
 
     /// Tools that came back; what the user typed makes no event here, for it has one since it was sent.
-    fn returned(&mut self, user: &UserMessage) -> Vec<Durable> {
+    fn returned(&mut self, user: &UserMessage, found: &mut Translation) {
         let parent = tool_use_id(user.parent_tool_use_id.as_deref());
-        let mut events = Vec::new();
         for block in user.message.content.blocks() {
             let ContentBlock::ToolResult(result) = block else {
                 continue;
             };
-            let name = self.tools.remove(&result.tool_use_id);
-            let output = result
-                .content
-                .as_ref()
-                .map(estelle_claude::wire::Content::text)
-                .unwrap_or_default();
+            let output = result.content.as_ref().map(results::words);
             let failed = result.is_error.unwrap_or_default();
-            let head = cut(&output, LIVE_RESULT_CHARS);
-            let event = ClaudeEvent::ToolComplete(ToolComplete {
-                truncated: (head.len() < output.len()).then_some(true),
-                error: failed.then(|| cut(&output, LIVE_ERROR_CHARS).to_owned()),
-                tool_use_id: tool_use_id(Some(&result.tool_use_id)),
-                parent_tool_use_id: parent.clone(),
-                ..ToolComplete::new(
-                    name.unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
-                    !failed,
-                    head.to_owned(),
-                )
-            });
-            let shown = if failed {
-                LIVE_ERROR_CHARS
-            } else {
-                LIVE_RESULT_CHARS
-            };
-            let is_cut = cut(&output, shown).len() < output.len();
-            let full = is_cut.then(|| cut(&output, KEPT_CHARS).to_owned());
-            events.push(Durable { event, full });
+            let id = result.tool_use_id.as_str();
+            let done = self.complete(id, failed, &output.unwrap_or_default(), parent.as_ref());
+            if let ClaudeEvent::ToolComplete(tool) = &done.event
+                && let Some(id) = tool.tool_use_id.clone().filter(|_| tool.success)
+            {
+                found.ran.push((id, tool.tool_name.clone()));
+            }
+            found.durable.push(done);
         }
-        events
+    }
+
+    fn complete(
+        &mut self,
+        id: &str,
+        failed: bool,
+        output: &str,
+        parent: Option<&ToolUseId>,
+    ) -> Durable {
+        let name = self.tools.take(id);
+        let head = cut(output, LIVE_RESULT_CHARS);
+        let event = ClaudeEvent::ToolComplete(ToolComplete {
+            truncated: (head.len() < output.len()).then_some(true),
+            error: failed.then(|| cut(output, LIVE_ERROR_CHARS).to_owned()),
+            tool_use_id: tool_use_id(Some(id)),
+            parent_tool_use_id: parent.cloned(),
+            ..ToolComplete::new(
+                name.unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
+                !failed,
+                head.to_owned(),
+            )
+        });
+        let shown = if failed {
+            LIVE_ERROR_CHARS
+        } else {
+            LIVE_RESULT_CHARS
+        };
+        let is_cut = cut(output, shown).len() < output.len();
+        let full = is_cut.then(|| cut(output, KEPT_CHARS).to_owned());
+        Durable { event, full }
     }
 
     #[expect(

@@ -11,6 +11,12 @@ use estelle_proto::events::{Activity, ActivityState, ClaudeEvent, StateUpdate, T
 use estelle_proto::writing::{BlockKind, OpenBlock, ThinkingDelta};
 use estelle_proto::{Generation, ToolUseId};
 
+/// So many agents write at once at most, each so many blocks, and so much of a block is kept; models write far less. What
+/// is beyond is not shown while it is written, and complete when it is complete.
+const MOST_WRITERS: usize = 256;
+const MOST_BLOCKS: usize = 1024;
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+
 /// The open messages by the call of their sub-agent; none for the agent itself.
 #[derive(Debug, Default)]
 pub(super) struct OpenMessages(BTreeMap<Option<String>, OpenMessage>);
@@ -80,6 +86,18 @@ impl OpenMessages {
         }
     }
 
+    /// Forgets the oldest message if there are too many: its writer was broken off long ago.
+    fn make_room(&mut self, writer: &Option<String>) {
+        if self.0.len() < MOST_WRITERS || self.0.contains_key(writer) {
+            return;
+        }
+        let oldest = self.0.iter().filter(|(writer, _)| writer.is_some());
+        let oldest = oldest.min_by_key(|(_, open)| open.from);
+        if let Some(writer) = oldest.map(|(writer, _)| writer.clone()) {
+            self.0.remove(&writer);
+        }
+    }
+
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the other events of a stream make none of ours"
@@ -96,6 +114,7 @@ impl OpenMessages {
             self.0.remove(&writer);
             return Vec::new();
         }
+        self.make_room(&writer);
         let open = self
             .0
             .entry(writer)
@@ -169,6 +188,9 @@ impl OpenMessage {
 
     /// Adds a piece and tells where it belongs.
     fn grow(&mut self, kind: BlockKind, number: u64, piece: &str) -> u64 {
+        if self.blocks.len() >= MOST_BLOCKS && !self.blocks.contains_key(&number) {
+            self.blocks.pop_first();
+        }
         let block = self.blocks.entry(number).or_insert_with(|| Block {
             kind,
             content: String::new(),
@@ -176,7 +198,9 @@ impl OpenMessage {
         });
         let at = block.length;
         block.length += piece.encode_utf16().count() as u64;
-        block.content.push_str(piece);
+        if block.content.len() + piece.len() <= MOST_BYTES {
+            block.content.push_str(piece);
+        }
         at
     }
 }
@@ -191,5 +215,33 @@ fn activity(block: &ContentBlock) -> (Activity, Option<String>) {
         ContentBlock::ToolUse(call) => (Activity::Tool, Some(call.name.clone())),
         ContentBlock::ServerToolUse(call) => (Activity::Tool, Some(call.name.clone())),
         _ => (Activity::Thinking, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_being_written_has_an_end() {
+        let mut open = OpenMessages::default();
+        for number in 0..3 * MOST_WRITERS as u64 {
+            let writer = (number > 0).then(|| format!("toolu_{number}"));
+            open.make_room(&writer);
+            open.0.insert(writer, OpenMessage::at(number));
+        }
+        assert_eq!(open.0.len(), MOST_WRITERS);
+        assert!(open.0.contains_key(&None), "the agent itself is kept");
+        let message = open.0.entry(None).or_default();
+        let piece = "x".repeat(MOST_BYTES / 4);
+        for nth in 0..10 {
+            let at = message.grow(BlockKind::Text, 0, &piece);
+            assert_eq!(at, nth * piece.len() as u64, "places go on");
+        }
+        assert_eq!(message.blocks[&0].content.len(), MOST_BYTES);
+        for number in 0..3 * MOST_BLOCKS as u64 {
+            message.grow(BlockKind::Text, number, "x");
+        }
+        assert_eq!(message.blocks.len(), MOST_BLOCKS);
     }
 }

@@ -18,8 +18,16 @@ pub(super) struct Costs {
 /// How a line begins that the CLI prints for those who build it.
 const DIAGNOSTIC: &str = "[ede_diagnostic]";
 
-/// What the CLI says when the session to take up does not exist.
-const NO_SESSION: &str = "No conversation found";
+/// What the CLI says when the session to take up does not exist, in the words of its versions so far and those that a later
+/// one may choose. Whatever else goes wrong at a start must not be taken for it: it would cost the history.
+const NO_SESSION: [&str; 6] = [
+    "no conversation found",
+    "no session found",
+    "conversation not found",
+    "session not found",
+    "conversation does not exist",
+    "session does not exist",
+];
 
 /// The end of a turn, as a fact.
 pub(super) fn ended(result: &ResultMessage) -> Seen {
@@ -33,7 +41,8 @@ pub(super) fn ended(result: &ResultMessage) -> Seen {
 
 /// Whether a turn only says that the session to take up does not exist.
 pub(super) fn is_resume_failure(result: &ResultMessage) -> bool {
-    result.is_error() && reason(result).contains(NO_SESSION)
+    let reason = reason(result).to_lowercase();
+    result.is_error() && NO_SESSION.iter().any(|words| reason.contains(words))
 }
 
 impl Costs {

@@ -242,3 +242,65 @@ fn what_the_cli_notes_for_itself_is_not_told_to_people() {
     let alone = failure(&format!(r#"["{note}"]"#), "completed");
     assert!(alone.contains("without a reason"), "{alone}");
 }
+
+/// The kept events of lines of ours.
+fn kept(lines: &[serde_json::Value]) -> Vec<ClaudeEvent> {
+    let mut translator = Translator::new(Generation(1));
+    let messages = lines
+        .iter()
+        .map(|line| Message::parse(Line::from(line.to_string())));
+    messages
+        .flat_map(|message| translator.translate(&message, 0).durable)
+        .map(|durable| durable.event)
+        .collect()
+}
+
+fn assistant(blocks: &serde_json::Value) -> serde_json::Value {
+    serde_json::json!({
+        "type": "assistant", "session_id": "s", "parent_tool_use_id": null,
+        "message": {
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": blocks,
+            "stop_reason": null, "usage": {},
+        },
+    })
+}
+
+#[test]
+fn a_call_on_the_side_of_the_api_comes_back() {
+    let events = kept(&[assistant(&serde_json::json!([
+        {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "x"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result"}]},
+        {"type": "server_tool_use", "id": "srvtoolu_2", "name": "web_search", "input": {"query": "y"}},
+        {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_2",
+         "content": {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}},
+        {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "find", "server_name": "s", "input": {}},
+        {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": false,
+         "content": [{"type": "text", "text": "found"}]},
+    ]))]);
+    let mut told = String::new();
+    events.iter().for_each(|event| tell(&mut told, event));
+    assert_eq!(
+        told,
+        "call web_search\nback web_search ok\ncall web_search\nback web_search \
+         {\"type\":\"web_search_tool_result_error\",\"error_code\":\"max_uses_exceeded\"}\ncall find\nback find ok\n"
+    );
+}
+
+#[test]
+fn an_image_that_a_tool_gave_does_not_disappear() {
+    let image = serde_json::json!({
+        "type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A".repeat(8192)},
+    });
+    let content = serde_json::json!([{"type": "text", "text": "before"}, image, {"type": "text", "text": "after"}]);
+    let line = serde_json::json!({
+        "type": "user", "session_id": "s", "parent_tool_use_id": null,
+        "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "toolu_1", "content": content},
+        ]},
+    });
+    let events = kept(&[line]);
+    let [ClaudeEvent::ToolComplete(tool)] = events.as_slice() else {
+        panic!("{events:?}");
+    };
+    assert_eq!(tool.result, "before\n[image: image/png, 6 KiB]\nafter");
+}
