@@ -209,7 +209,7 @@ impl Client {
 async fn next(lines: &mut Lines<OwnedReadHalf>) -> Result<HostToPylon, WireError> {
     match lines.next().await? {
         Some(Line::Text(text)) => parse_line(&text).map_err(WireError::Decode),
-        Some(Line::TooLong | Line::NotText(_)) => Err(WireError::BadLine),
+        Some(Line::TooLong(_) | Line::NotText(_)) => Err(WireError::BadLine),
         None => Err(WireError::Gone),
     }
 }

@@ -13,10 +13,31 @@ const CHUNK: usize = 64 * 1024;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Text(String),
-    /// Longer than the limit; what was in it is not known.
-    TooLong,
+    /// Longer than the limit; only its ends are known.
+    TooLong(Ends),
     /// Not UTF-8 from this byte on.
     NotText(usize),
+}
+
+/// So much is kept of each end of a line that is too long: enough to tell whose it was.
+const END: usize = 4 * 1024;
+
+/// The beginning and the end of a line that is too long.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Ends {
+    pub(super) head: Vec<u8>,
+    pub(super) tail: Vec<u8>,
+}
+
+impl Ends {
+    fn take(&mut self, bytes: &[u8]) {
+        let room = END - self.head.len();
+        self.head.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.tail
+            .extend_from_slice(&bytes[bytes.len().saturating_sub(END)..]);
+        let old = self.tail.len().saturating_sub(END);
+        self.tail.drain(..old);
+    }
 }
 
 /// The bytes that are not yet lines.
@@ -28,7 +49,8 @@ struct Splitter {
     /// Up to here there is no newline.
     searched: usize,
     limit: usize,
-    is_skipping: bool,
+    /// What is known of a line that is being skipped.
+    skipping: Option<Ends>,
 }
 
 impl Splitter {
@@ -38,7 +60,7 @@ impl Splitter {
             start: 0,
             searched: 0,
             limit,
-            is_skipping: false,
+            skipping: None,
         }
     }
 
@@ -52,9 +74,11 @@ impl Splitter {
             };
             let end = self.searched + found;
             let line = &self.bytes[self.start..end];
-            let was_skipped = std::mem::take(&mut self.is_skipping);
-            let line = if line.len() > self.limit || was_skipped {
-                Line::TooLong
+            let skipped = self.skipping.take();
+            let line = if line.len() > self.limit || skipped.is_some() {
+                let mut ends = skipped.unwrap_or_default();
+                ends.take(line);
+                Line::TooLong(ends)
             } else {
                 text(line)
             };
@@ -69,8 +93,9 @@ impl Splitter {
 
     /// Forgets what was read, and the beginning of a line that is too long already.
     fn shorten(&mut self) {
-        if self.is_skipping || self.bytes.len() - self.start > self.limit {
-            self.is_skipping = true;
+        if self.skipping.is_some() || self.bytes.len() - self.start > self.limit {
+            let ends = self.skipping.get_or_insert_default();
+            ends.take(&self.bytes[self.start..]);
             self.start = self.bytes.len();
         }
         self.bytes.drain(..self.start);
@@ -166,12 +191,34 @@ mod tests {
             lines,
             [
                 of("one"),
-                Line::TooLong,
+                too_long(&"a".repeat(100)),
                 of("two"),
                 of("0123456789"),
-                Line::TooLong
+                too_long("01234567890")
             ]
         );
+    }
+
+    fn too_long(text: &str) -> Line {
+        let (head, tail) = (text.as_bytes().to_vec(), text.as_bytes().to_vec());
+        Line::TooLong(Ends { head, tail })
+    }
+
+    #[test]
+    fn of_a_line_that_is_too_long_only_the_ends_are_kept() {
+        let text: String = (0..100_000).map(|number| format!("{number},")).collect();
+        let chunks: Vec<&[u8]> = text
+            .as_bytes()
+            .chunks(1000)
+            .chain([b"\n".as_slice()])
+            .collect();
+        let lines = split(&chunks, 10_000);
+        let [Line::TooLong(ends)] = lines.as_slice() else {
+            panic!("{} lines", lines.len());
+        };
+        assert!(ends.head.len() <= END && ends.tail.len() == END);
+        assert!(text.as_bytes().starts_with(&ends.head));
+        assert!(text.as_bytes().ends_with(&ends.tail));
     }
 
     #[test]
@@ -195,9 +242,15 @@ mod tests {
             let (complete, _) = text.rsplit_once('\n').unwrap_or_default();
             let lines = complete.split('\n').filter(|line| !line.is_empty());
             let expected: Vec<Line> = lines
-                .map(|line| if line.len() > limit { Line::TooLong } else { of(line) })
+                .map(|line| if line.len() > limit { Line::TooLong(Ends::default()) } else { of(line) })
                 .collect();
-            prop_assert_eq!(split(&chunks, limit), expected);
+            let mut found = split(&chunks, limit);
+            for line in &mut found {
+                if let Line::TooLong(ends) = line {
+                    *ends = Ends::default();
+                }
+            }
+            prop_assert_eq!(found, expected);
         }
     }
 }

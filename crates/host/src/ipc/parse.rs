@@ -6,7 +6,7 @@ use estelle_proto::{
 };
 use serde::Deserialize;
 
-use super::lines::Line;
+use super::lines::{Ends, Line};
 
 /// An error text quotes what came; more of it than this helps nobody.
 const MAX_TEXT_CHARS: usize = 500;
@@ -18,7 +18,7 @@ const SEND_MESSAGE: &str = "send_message";
 pub(super) fn parse(line: &Line) -> Result<PylonToHost, ErrorReport> {
     let text = match line {
         Line::Text(text) => text,
-        Line::TooLong => return Err(too_long()),
+        Line::TooLong(ends) => return Err(too_long(ends)),
         Line::NotText(at) => return Err(not_text(*at)),
     };
     match parse_command(text) {
@@ -44,11 +44,31 @@ pub(super) fn parse(line: &Line) -> Result<PylonToHost, ErrorReport> {
     }
 }
 
-fn too_long() -> ErrorReport {
+fn too_long(ends: &Ends) -> ErrorReport {
     let limit = limits::MAX_IPC_LINE_BYTES;
-    let text =
-        format!("a line has at most {limit} bytes; this one was longer and nothing was done");
-    ApiError::new(ErrorCode::TooLarge, text, Retry::Never).into()
+    let text = format!(
+        "a line has at most {limit} bytes; this one was longer and nothing was done: put what is long into a file and \
+         name the file instead"
+    );
+    let request_id = field(ends, "requestId").and_then(|id| RequestId::parse(&id).ok());
+    ErrorReport {
+        about: field(ends, "type").map(|kind| limits::cut(&kind, MAX_TEXT_CHARS).to_owned()),
+        request_id,
+        ..ApiError::new(ErrorCode::TooLarge, text, Retry::Never).into()
+    }
+}
+
+/// The text of a field that stands whole at the beginning or the end of a line. Inside of another text its quotes would
+/// be escaped, so it is a field; that it is one of the message itself is likely enough for an error.
+fn field(ends: &Ends, name: &str) -> Option<String> {
+    let name = format!("\"{name}\"");
+    [&ends.head, &ends.tail].into_iter().find_map(|bytes| {
+        let at = memchr::memmem::find(bytes, name.as_bytes())?;
+        let rest = bytes[at + name.len()..].trim_ascii_start();
+        let value = rest.strip_prefix(b":")?;
+        let mut values = serde_json::Deserializer::from_slice(value).into_iter::<String>();
+        values.next()?.ok()
+    })
 }
 
 fn not_text(at: usize) -> ErrorReport {
@@ -199,6 +219,38 @@ mod tests {
                 gist,
                 "{line}"
             );
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_told_to_the_one_who_asked() {
+        let ends = |head: &str, tail: &str| Ends {
+            head: head.as_bytes().to_vec(),
+            tail: tail.as_bytes().to_vec(),
+        };
+        let cases = [
+            (
+                r#"{"type":"send_message","requestId": "r1","payload":{"prompt":"xx"#,
+                "xx\"}}",
+                "send_message r1",
+            ),
+            (
+                r#"{"type":"touch","x":"xx"#,
+                r#"x \"requestId\":\"no\"","requestId":"r2"}"#,
+                "touch r2",
+            ),
+            ("xxx", r#"xxx","requestId":7}"#, "- -"),
+            ("\u{1F319}xx", "", "- -"),
+        ];
+        for (head, tail, gist) in cases {
+            let report = parse(&Line::TooLong(ends(head, tail))).unwrap_err();
+            assert_eq!(report.error_code, Some(ErrorCode::TooLarge));
+            assert!(report.error.contains("into a file"), "{}", report.error);
+            let id = report
+                .request_id
+                .map_or("-".to_owned(), |id| id.to_string());
+            let about = report.about.unwrap_or("-".to_owned());
+            assert_eq!(format!("{about} {id}"), gist);
         }
     }
 
