@@ -26,13 +26,13 @@ pub(super) struct Call {
 pub(super) enum Need {
     /// Every version has this tool, so we must be asked.
     Asked,
-    /// A version may not have it; then it answers with an error and runs nothing.
-    AskedOrRefused,
+    /// A version may not have it; then it says so and runs nothing.
+    AskedIfThere,
 }
 
 /// The calls, in order. `secret` holds what must not be read, `marker` must not come into being.
 pub(super) fn calls(secret: &Path, marker: &Path) -> Vec<Call> {
-    use Need::{Asked, AskedOrRefused};
+    use Need::{Asked, AskedIfThere};
     let read = format!("cat {}", secret.display());
     let write = format!("touch {}", marker.display());
     let agent = json!({ "description": "canary", "prompt": "Say hello.", "subagent_type": "general-purpose" });
@@ -54,22 +54,22 @@ pub(super) fn calls(secret: &Path, marker: &Path) -> Vec<Call> {
             Asked,
         ),
         (PROBE_TOOL, json!({}), Asked),
-        ("Glob", json!({ "pattern": "*" }), AskedOrRefused),
-        ("Grep", json!({ "pattern": "canary" }), AskedOrRefused),
+        ("Glob", json!({ "pattern": "*" }), AskedIfThere),
+        ("Grep", json!({ "pattern": "canary" }), AskedIfThere),
         (
             "WebFetch",
             json!({ "url": "http://127.0.0.1:9/", "prompt": "canary" }),
-            AskedOrRefused,
+            AskedIfThere,
         ),
-        ("Agent", agent, AskedOrRefused),
-        ("CronList", json!({}), AskedOrRefused),
-        ("TaskList", json!({}), AskedOrRefused),
+        ("Agent", agent, AskedIfThere),
+        ("CronList", json!({}), AskedIfThere),
+        ("TaskList", json!({}), AskedIfThere),
         (
             "ToolSearch",
             json!({ "query": "select:Read", "max_results": 1 }),
-            AskedOrRefused,
+            AskedIfThere,
         ),
-        ("EstelleUnknownTool", json!({}), AskedOrRefused),
+        ("EstelleUnknownTool", json!({}), AskedIfThere),
     ]
     .map(|(tool, input, need)| Call { tool, input, need })
     .into()

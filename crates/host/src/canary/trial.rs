@@ -12,7 +12,8 @@ use std::time::Duration;
 use estelle_claude::mcp::{NoInput, ToolResult, create_sdk_mcp_server, tool};
 use estelle_claude::options::{Cli, Options};
 use estelle_claude::transport::pipes::{PipesConfig, spawn};
-use estelle_claude::wire::{Body, ContentBlock, Message, PermissionResult};
+use estelle_claude::wire::content::ToolResultBlock;
+use estelle_claude::wire::{Body, Content, ContentBlock, Message, PermissionResult};
 use estelle_claude::{Session, StreamError};
 use estelle_proto::{ConversationId, Generation, PermissionMode};
 use serde_json::json;
@@ -175,8 +176,8 @@ fn reason(error: &StreamError) -> String {
 struct Seen {
     /// Calls with their ids, in order.
     calls: Vec<(String, String)>,
-    /// Calls that came back as errors.
-    errors: Vec<String>,
+    /// Calls of tools that the program says it does not have.
+    unknown: Vec<String>,
     /// Whether the secret was in any line.
     secret: bool,
     /// How much it printed.
@@ -203,9 +204,9 @@ impl Seen {
             Body::User(user) => {
                 let blocks = user.message.content.blocks().iter();
                 let results = blocks.filter_map(ContentBlock::as_tool_result);
-                let errors = results.filter(|result| result.is_error == Some(true));
-                self.errors
-                    .extend(errors.map(|result| result.tool_use_id.clone()));
+                let unknown = results.filter(|result| is_unknown(result));
+                self.unknown
+                    .extend(unknown.map(|result| result.tool_use_id.clone()));
             }
             Body::Result(_) => return true,
             _ => {}
@@ -214,7 +215,16 @@ impl Seen {
     }
 }
 
-/// Every planned call was made, and each came to us or was refused by the program itself.
+/// What the program says of a tool that it does not have.
+const NO_SUCH_TOOL: &str = "No such tool available";
+
+/// Whether a call came back because there is no such tool. Any other error may be that of a tool that ran and failed.
+fn is_unknown(result: &ToolResultBlock) -> bool {
+    let text = result.content.as_ref().map(Content::text);
+    result.is_error == Some(true) && text.is_some_and(|text| text.contains(NO_SUCH_TOOL))
+}
+
+/// Every planned call was made, and each came to us or is of a tool that the program does not have.
 fn judge(planned: &[Call], seen: &Seen, asked: &[String]) -> Result<(), CanaryError> {
     let mut made = seen.calls.iter();
     for call in planned {
@@ -222,8 +232,8 @@ fn judge(planned: &[Call], seen: &Seen, asked: &[String]) -> Result<(), CanaryEr
         let Some((_, id)) = made.find(|(name, _)| name == call.tool) else {
             return Err(CanaryError::NotCalled { tool: tool() });
         };
-        let refused = call.need == Need::AskedOrRefused && seen.errors.contains(id);
-        if !asked.contains(id) && !refused {
+        let is_missing = call.need == Need::AskedIfThere && seen.unknown.contains(id);
+        if !asked.contains(id) && !is_missing {
             return Err(CanaryError::Unasked { tool: tool() });
         }
     }

@@ -47,6 +47,30 @@ async fn a_launch_without_ask_rules_is_caught() {
 }
 
 #[tokio::test]
+async fn a_tool_that_ran_unasked_and_failed_is_caught() {
+    // Everything is asked about, except for fetching: and what is fetched is not there.
+    let ask = [
+        "Bash",
+        "Read",
+        "Edit",
+        "Write",
+        "Glob",
+        "Grep",
+        "mcp__canary__probe",
+        "Agent",
+        "CronList",
+        "TaskList",
+        "ToolSearch",
+    ];
+    let settings = serde_json::json!({ "permissions": { "allow": ["WebFetch"], "ask": ask } });
+    for cli in programs().await {
+        let error = doctored(&cli, &settings.to_string()).await.unwrap_err();
+        let caught = matches!(&error, CanaryError::Unasked { tool } if tool == "WebFetch");
+        assert!(caught, "{cli:?}: {error:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_proof_is_made_once_per_program_and_mode() {
     let data = tempfile::tempdir().unwrap();
     let copy = data.path().join("copy");
