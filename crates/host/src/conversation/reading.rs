@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use estelle_proto::events::ClaudeEvent;
+use estelle_proto::ToolUseId;
+use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::ipc::{HostEvent, HostToPylon};
-use estelle_state::conversation::{Place, Seen, StopReason};
+use estelle_state::conversation::{Conversation, Place, Seen, StopReason};
+use estelle_state::decisions::{Decision, DecisionKey};
 use rustix::process::Signal;
 use tokio::time::Instant;
 
@@ -15,7 +17,7 @@ use super::writer::LineKey;
 use crate::log::Sync;
 use crate::mailbox::Letter;
 use crate::run::send_signal;
-use crate::translate::{Translation, digest_of_answer};
+use crate::translate::{Translation, digest_of_answer, lines};
 
 /// How long a CLI may leave a message lying before it is written again.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -129,6 +131,7 @@ impl Actor {
             .iter()
             .any(|seen| matches!(seen, Seen::TurnEnded { .. }));
         let durable = std::mem::take(&mut found.durable);
+        self.alarm(&found.ran, stretch.from).await?;
         let was_ready = self.is_ready();
         let decided = self.book.decide();
         let (entry, suspicion) = decided.read(now(), stretch, durable, digest_of_answer);
@@ -152,6 +155,32 @@ impl Actor {
             self.tampered(suspicion.to_string()).await?;
         } else if is_end {
             self.end_reconfigured().await?;
+        }
+        Ok(())
+    }
+
+    /// A tool that succeeded although nobody allowed it: the gate was gone around. What it did is done, but no longer in
+    /// secret.
+    async fn alarm(&mut self, ran: &[(ToolUseId, String)], from: u64) -> Result<(), Broken> {
+        let conversation = self.book.conversation();
+        let forgiven = conversation.run().map_or(0, |run| run.forgiven_to);
+        // The log does not know all that was allowed before.
+        if from < forgiven {
+            return Ok(());
+        }
+        let unallowed: Vec<_> = ran
+            .iter()
+            .filter(|(id, _)| !is_allowed(conversation, id))
+            .collect();
+        for (id, tool) in unallowed {
+            let what = format!(
+                "{tool} ran without being allowed by Estelle ({id}): the agent did not ask, or somebody else answered \
+                 it; look at what it did before going on"
+            );
+            tracing::error!(conversation = %self.book.conversation().id(), %what, "a tool ran unasked");
+            let event = ClaudeEvent::Error(ErrorEvent::new(what.clone()));
+            let entry = self.book.decide().repair(now(), what, vec![event]);
+            self.record(entry, Sync::Now).await?;
         }
         Ok(())
     }
@@ -225,4 +254,20 @@ impl Actor {
         };
         self.publish(vec![letter]);
     }
+}
+
+/// Whether we let a call of the run happen.
+fn is_allowed(conversation: &Conversation, id: &ToolUseId) -> bool {
+    let Some(run) = conversation.run() else {
+        return false;
+    };
+    let key = DecisionKey {
+        generation: run.generation,
+        tool_use_id: id.clone(),
+    };
+    let decision = conversation.ledger().get(&key);
+    let answer = decision.and_then(|decision| decision.answer.as_ref());
+    // Of one that is over the line is no longer known.
+    let is_over = decision.is_some_and(Decision::is_over);
+    answer.is_some_and(|answer| is_over || lines::is_allow(&answer.line))
 }

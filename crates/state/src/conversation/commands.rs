@@ -1,6 +1,6 @@
 //! What people and the host ask of a conversation: each becomes entries for the log, or a refusal that changes nothing.
 
-use estelle_proto::decisions::{DecisionState, PermissionDecision};
+use estelle_proto::decisions::{DecisionKind, DecisionState, PermissionDecision};
 use estelle_proto::events::{
     ClaudeAborted, ClaudeEvent, DecisionAnswered, ErrorEvent, PermissionAsked, QuestionAsked,
     UserMessage,
@@ -323,8 +323,10 @@ impl Conversation {
         line: String,
     ) -> Result<Entry, RefuseAnswer> {
         let pending = self.open_decision(key)?;
-        let remember =
-            (decision == PermissionDecision::AllowAll).then(|| pending.request.tool_name.clone());
+        // Only the name of a tool may be remembered as one: a form or a dialog has the name that its server chose.
+        let is_for_all = decision == PermissionDecision::AllowAll
+            && pending.request.kind == DecisionKind::Permission;
+        let remember = is_for_all.then(|| pending.request.tool_name.clone());
         let was_shown = pending.shown.is_some();
         let answered = Answered {
             key: key.clone(),

@@ -798,3 +798,76 @@ fn a_message_that_the_cli_took_and_will_not_answer_can_be_given_up() {
     assert_eq!(stage.live.messages(), []);
     assert_eq!(stage.live.status(), ConversationStatus::Idle);
 }
+
+#[test]
+fn allowing_all_of_a_form_or_a_dialog_allows_no_tool_of_that_name() {
+    let kinds = [
+        DecisionKind::Elicitation,
+        DecisionKind::Dialog,
+        DecisionKind::Plan,
+        DecisionKind::Question,
+    ];
+    for (kind, is_remembered) in kinds
+        .map(|kind| (kind, false))
+        .into_iter()
+        .chain([(DecisionKind::Permission, true)])
+    {
+        let mut stage = Stage::in_a_turn();
+        let asked = Request {
+            kind: kind.clone(),
+            ..request("c1")
+        };
+        let seen = Seen::Asked(Box::new(asked));
+        let at = stage.now();
+        let read = stage
+            .live
+            .read(at, stretch(seen), Vec::new(), str::to_owned);
+        assert_eq!(read.1, None);
+        let key = stage.key("c1");
+        let all = PermissionDecision::AllowAll;
+        let answered = stage.live.answer(at, &key, None, all, "yes".to_owned());
+        assert!(answered.is_ok());
+        let remembered = stage.live.remembered().contains("Bash");
+        assert_eq!(remembered, is_remembered, "{kind:?}");
+    }
+}
+
+#[test]
+fn a_second_reply_to_a_request_of_ours_is_somebody_elses_doing() {
+    let mut stage = Stage::in_a_turn();
+    let at = stage.now();
+    let requests = [("hello", Control::Initialize), ("stop", Control::Interrupt)];
+    for (id, control) in requests {
+        let asked = stage.live.request(at, id.to_owned(), control);
+        assert!(asked.is_some());
+    }
+    let mut reply = |id: &str| {
+        let seen = Seen::Response {
+            request_id: id.to_owned(),
+            digest: String::new(),
+            error: None,
+            cancelled: false,
+        };
+        let read = stage
+            .live
+            .read(at, stretch(seen), Vec::new(), str::to_owned);
+        read.1
+    };
+    assert_eq!(reply("hello"), None);
+    assert_eq!(reply("hello"), None, "another host may have greeted again");
+    assert_eq!(reply("stop"), None);
+    let request_id = "stop".to_owned();
+    assert_eq!(reply("stop"), Some(Suspicion::Control { request_id }));
+}
+
+fn stretch(seen: Seen) -> Stretch {
+    Stretch {
+        generation: Generation(1),
+        from: 0,
+        to: 0,
+        hash: String::new(),
+        open_from: 0,
+        reader: 1,
+        seen: vec![seen],
+    }
+}

@@ -114,7 +114,13 @@ impl Conversation {
     ) -> Option<Suspicion> {
         let run = self.run.as_ref()?;
         if run.has_requested(request_id) {
-            return None;
+            // Each is written once, so a second reply is to a request of somebody who knows our id. Only the greeting may
+            // be written again, by another host.
+            let is_one_too_many =
+                run.replied.contains(request_id) && run.greeting.as_deref() != Some(request_id);
+            return is_one_too_many.then(|| Suspicion::Control {
+                request_id: request_id.to_owned(),
+            });
         }
         let is_as_given = |line: &str| digest(line) == found;
         let (was_asked, is_ours) =

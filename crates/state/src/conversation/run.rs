@@ -45,7 +45,7 @@ pub struct Run {
     pub resume_failed: bool,
     /// Control requests of ours without an answer yet, by id.
     pub(super) controls: BTreeMap<String, Control>,
-    /// Ids of control requests that were answered, which may be answered again after a repeated greeting.
+    /// Ids of control requests that were answered. Only the greeting may be answered again, when it was repeated.
     pub(super) replied: BTreeSet<String>,
     /// Calls of our own tools, by the CLI's request id.
     pub(super) calls: BTreeMap<String, Call>,
