@@ -18,6 +18,7 @@
 //! | somebody answered first; `answeredBy` and `answeredAt` say who and when | `already_answered` |
 //! | the process that asked is gone | `decision_void` |
 //! | a decision that is not one of the known words | `invalid_message` |
+//! | `inputHash` names another input than the one that will run | `conflict` |
 
 use crate::{Answer, ConversationId, DeviceId, Timestamp, ToolUseId, WorkspaceId};
 
@@ -111,6 +112,8 @@ request! {
         optional {
             /// What to tell the agent when denying.
             message: String,
+            /// The hash of the input that was shown; an answer to anything else is refused.
+            input_hash: String,
         }
     }
 }

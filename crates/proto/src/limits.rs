@@ -37,6 +37,8 @@ pub const MAX_BUG_REPORT_BYTES: usize = 64 * 1024;
 pub const MAX_MODEL_BYTES: usize = 256;
 /// What a person answers to questions, or says when denying. Longer than anybody types; it is kept with the decision.
 pub const MAX_ANSWER_BYTES: usize = 64 * 1024;
+/// The hash of an input, which an answer repeats.
+pub const MAX_HASH_BYTES: usize = 128;
 /// The secret of a device.
 pub const MAX_TOKEN_BYTES: usize = 512;
 /// A permission rule: a tool and a pattern, which may name a path.

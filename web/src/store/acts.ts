@@ -79,11 +79,11 @@ export function dropMessage(clientMessageId: string): void {
 }
 
 export function decide(decision: Decision, answer: PermissionDecision, message?: string): void {
-  const { workspaceId, conversationId, toolUseId } = decision;
+  const { workspaceId, conversationId, toolUseId, inputHash } = decision;
   if (!isOpen(decision)) return;
   answerWith(decision, {
     type: "claude_permission",
-    payload: { workspaceId, conversationId, toolUseId, decision: answer, message },
+    payload: { workspaceId, conversationId, toolUseId, decision: answer, message, inputHash },
   });
   change((world) => ({ ...world, decisions: changeDecision(world.decisions, decision, { answer }) }));
 }

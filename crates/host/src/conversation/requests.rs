@@ -344,6 +344,11 @@ impl Actor {
             Ok(open) => open,
             Err(refused) => return Ok(Err(refusal(&refused))),
         };
+        // What was shown may be another call under the same id, of a process before this one.
+        let shown = command.input_hash.as_ref();
+        if shown.is_some_and(|shown| *shown != request.input_hash) {
+            return Ok(Err(refusal(&RefuseAnswer::Changed)));
+        }
         let decision = command.decision;
         let line = if request.kind == DecisionKind::Trust {
             trust_line(&request, &decision)

@@ -10,6 +10,7 @@ use estelle_proto::ipc::{
 };
 use estelle_proto::{
     ApiError, ErrorCode, Json, OnBusy, PermissionDecision, PermissionMode, PylonToHost, Retry,
+    limits,
 };
 use serde_json::Value;
 
@@ -17,14 +18,7 @@ use serde_json::Value;
 pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
     match command {
         PylonToHost::SendMessage(command) => message(&command.payload),
-        PylonToHost::PermissionResponse(PermissionResponse { decision, .. }) => match decision {
-            PermissionDecision::Unknown(word) => {
-                Err(unknown_word("decision", word, PermissionDecision::WORDS))
-            }
-            PermissionDecision::Allow | PermissionDecision::Deny | PermissionDecision::AllowAll => {
-                Ok(())
-            }
-        },
+        PylonToHost::PermissionResponse(command) => permission(command),
         PylonToHost::SetPermissionMode(SetPermissionMode { mode, .. }) => permission_mode(mode),
         PylonToHost::SetRule(SetRule { rule, .. }) => match &rule.effect {
             RuleEffect::Unknown(word) => Err(unknown_word("effect", word, RuleEffect::WORDS)),
@@ -53,6 +47,20 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
         | PylonToHost::Shutdown(_)
         | PylonToHost::Unknown(_) => Ok(()),
     }
+}
+
+fn permission(command: &PermissionResponse) -> Result<(), ApiError> {
+    if let PermissionDecision::Unknown(word) = &command.decision {
+        return Err(unknown_word("decision", word, PermissionDecision::WORDS));
+    }
+    let (hash, limit) = (command.input_hash.as_deref(), limits::MAX_HASH_BYTES);
+    if hash.is_some_and(|hash| hash.len() > limit) {
+        let text = format!(
+            "inputHash has more than {limit} bytes: repeat the one that came with the request, or leave it out"
+        );
+        return Err(ApiError::new(ErrorCode::TooLarge, text, Retry::Never));
+    }
+    Ok(())
 }
 
 fn message(payload: &MessagePayload) -> Result<(), ApiError> {
@@ -145,6 +153,20 @@ mod tests {
             assert_eq!(code, ErrorCode::InvalidMessage);
             assert!(text.contains(known), "{text}");
         }
+    }
+
+    #[test]
+    fn a_hash_is_no_place_for_a_book() {
+        let with = |hash: &str| {
+            let line = format!(
+                r#"{{"type":"permission_response","sessionId":"c","toolUseId":"t","decision":"allow","inputHash":"{hash}"}}"#
+            );
+            refusal(&line)
+        };
+        assert_eq!(with(&"a".repeat(128)), None);
+        let (code, text) = with(&"a".repeat(129)).unwrap();
+        assert_eq!(code, ErrorCode::TooLarge);
+        assert!(text.contains("leave it out"), "{text}");
     }
 
     #[test]

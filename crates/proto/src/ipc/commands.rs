@@ -157,6 +157,8 @@ request! {
             message: String,
             /// Which device answered.
             device_id: DeviceId,
+            /// The hash of the input that was shown; an answer to anything else is refused.
+            input_hash: String,
         }
     }
 }

@@ -172,10 +172,13 @@ async fn try_permission(
     }
     let length = request.message.as_ref().map_or(0, String::len);
     bounded("message", length, limits::MAX_ANSWER_BYTES)?;
+    let length = request.input_hash.as_ref().map_or(0, String::len);
+    bounded("inputHash", length, limits::MAX_HASH_BYTES)?;
     let id = request.conversation_id;
     known(cx, &request.workspace_id, &id).await?;
     let mut answer = PermissionResponse::new(id, request.tool_use_id, request.decision);
     answer.message = request.message;
+    answer.input_hash = request.input_hash;
     answer.device_id = Some(asker.device);
     ask(cx, answer).await
 }

@@ -119,6 +119,33 @@ done"#,
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_to_another_input_than_the_one_that_waits_is_refused() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    submit(&host, message(&stage, &id, &touching(&stage, &["a"])))
+        .await
+        .unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let asked = listener.asked().await;
+    let hash = asked.input_hash.clone().unwrap();
+    let answer_to = |hash: &str| PermissionResponse {
+        input_hash: Some(hash.to_owned()),
+        ..PermissionResponse::new(
+            id.clone(),
+            asked.tool_use_id.clone(),
+            PermissionDecision::Allow,
+        )
+    };
+    let refused = submit(&host, answer_to("another")).await.unwrap_err();
+    assert_eq!(refused.error.code, estelle_proto::ErrorCode::Conflict);
+    assert!(!stage.path("work/a").exists(), "it waits on");
+    submit(&host, answer_to(&hash)).await.unwrap();
+    listener.result().await;
+    assert!(stage.path("work/a").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_link_to_a_file_that_is_not_there_yet_hides_no_write_into_our_own_data() {
     let stage = Stage::new(&Agent::Simulator).await;
     let host = stage.open();

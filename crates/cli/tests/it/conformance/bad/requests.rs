@@ -60,7 +60,7 @@ impl Requests {
             ),
             (
                 "claude_permission",
-                with(json!({"toolUseId": call, "decision": "allow", "message": "m"})),
+                with(json!({"toolUseId": call, "decision": "allow", "message": "m", "inputHash": "h"})),
             ),
             (
                 "claude_answer",
