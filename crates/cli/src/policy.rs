@@ -1,7 +1,7 @@
 //! `estelle policy explain`: what would become of a tool call, and why.
 //!
-//! Reads the call from the command line, or one call per line from the input, asks the same function as the host, and
-//! prints the verdict. Nothing runs and nothing is changed. A line that is no call gets a line with an `error`, and the
+//! Reads the call from the command line, or one call per line from the input, asks the same function as the host with the
+//! host's own rules, lists and order (unless arguments say otherwise), and prints the verdict. Nothing runs and nothing is changed. A line that is no call gets a line with an `error`, and the
 //! next one is read; the exit code then says that something was wrong.
 
 use std::io::{self, BufRead, Read as _, Write};
@@ -10,9 +10,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
+use estelle_host::rules::{InForce, RuleBook};
+use estelle_proto::WorkspaceId;
 use estelle_state::policy::{DenyPatterns, Mode, Place, Policy, RuleTexts, Scope, Verdict, judge};
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+use crate::config::ConfigArgs;
+use crate::data::DataArgs;
+use crate::host::load_patterns;
 
 /// The longest line that is read as a call.
 const LONGEST_LINE: u64 = 64 * 1024 * 1024;
@@ -44,18 +50,31 @@ struct ExplainArgs {
     /// default, acceptEdits, bypassPermissions or plan.
     #[arg(long, default_value = "default")]
     mode: Mode,
-    /// Let deny patterns and deny rules come before modes.
-    #[arg(long)]
-    deny_first: bool,
+    /// Let deny patterns and deny rules come before modes, or not; as configured for the host if nothing is said.
+    #[arg(
+        long,
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true"
+    )]
+    deny_first: Option<bool>,
     /// The folder in which the tool would run.
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
-    /// Rules and lists to apply, as JSON: {"allow":[],"deny":[],"ask":[],"workspace":{"allow":[],...},"patterns":{...}}.
+    /// The workspace whose rules count beside those of the machine.
+    #[arg(long, value_name = "ID", conflicts_with = "rules")]
+    workspace: Option<String>,
+    /// Rules and lists to apply in place of the host's own, as JSON: {"allow":[],"deny":[],"ask":[],"workspace":{"allow":[],...},"patterns":{...}}.
     #[arg(long, value_name = "FILE")]
     rules: Option<PathBuf>,
-    /// A folder that no tool may touch.
+    /// A folder that no tool may touch; the data folder if nothing is said.
     #[arg(long, value_name = "FOLDER")]
     data_folder: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    config: ConfigArgs,
     /// Print JSON, also for a single call.
     #[arg(long)]
     json: bool,
@@ -106,6 +125,8 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 #[derive(Debug)]
 struct Desk {
     policy: Policy,
+    /// Why the host would ask about everything.
+    damaged: Option<String>,
     cwd: String,
     home: Option<String>,
     data_folder: Option<String>,
@@ -113,13 +134,21 @@ struct Desk {
 
 impl Desk {
     fn new(args: &ExplainArgs) -> anyhow::Result<Self> {
+        let deny_first = match args.deny_first {
+            Some(deny_first) => deny_first,
+            None => args.config.load()?.host.deny_first,
+        };
         let mut policy = Policy {
             mode: args.mode,
-            deny_first: args.deny_first,
+            deny_first,
             ..Policy::default()
         };
+        let data = args.data.folder().ok();
+        let mut damaged = None;
         if let Some(file) = &args.rules {
             load_rules(file, &mut policy)?;
+        } else if let Some(data) = &data {
+            damaged = load_own_rules(data, args.workspace.as_deref(), &mut policy)?;
         }
         let current = || {
             std::env::current_dir()
@@ -128,6 +157,7 @@ impl Desk {
         let cwd = args.cwd.clone().map_or_else(current, Ok)?;
         Ok(Self {
             policy,
+            damaged,
             cwd: absolute_text(&cwd, "--cwd")?,
             home: std::env::var("HOME")
                 .ok()
@@ -135,6 +165,7 @@ impl Desk {
             data_folder: args
                 .data_folder
                 .as_deref()
+                .or(data.as_deref())
                 .map(|folder| absolute_text(folder, "--data-folder"))
                 .transpose()?,
         })
@@ -146,12 +177,13 @@ impl Desk {
         if !input.is_object() {
             bail!("the input of a tool is a JSON object; write it like '{{\"command\":\"ls\"}}'");
         }
-        let verdict = self.judge(&self.policy, tool, &input);
+        let verdict = self.verdict(&self.policy, tool, &input);
         let mut out = io::stdout().lock();
         if as_json {
-            writeln!(out, "{}", as_value(&verdict))?;
+            writeln!(out, "{verdict}")?;
         } else {
-            writeln!(out, "{}: {}", verdict.word(), verdict.reason())?;
+            let text = |key: &str| verdict[key].as_str().unwrap_or_default();
+            writeln!(out, "{}: {}", text("verdict"), text("reason"))?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -210,7 +242,16 @@ impl Desk {
             deny_first: call.deny_first.unwrap_or(self.policy.deny_first),
             ..self.policy.clone()
         };
-        Ok(as_value(&self.judge(&policy, &call.tool, &call.input)))
+        Ok(self.verdict(&policy, &call.tool, &call.input))
+    }
+
+    fn verdict(&self, policy: &Policy, tool: &str, input: &Value) -> Value {
+        match &self.damaged {
+            Some(reason) => {
+                json!({ "verdict": "ask", "reason": reason, "detail": { "code": "damagedRules" } })
+            }
+            None => as_value(&self.judge(policy, tool, input)),
+        }
     }
 
     fn judge(&self, policy: &Policy, tool: &str, input: &Value) -> Verdict {
@@ -243,6 +284,24 @@ fn skip_line(lines: &mut impl BufRead) -> io::Result<()> {
             return Ok(());
         }
     }
+}
+
+/// The rules and lists that the host of this machine goes by. Gives the reason if it would ask about everything.
+fn load_own_rules(
+    data: &Path,
+    workspace: Option<&str>,
+    policy: &mut Policy,
+) -> anyhow::Result<Option<String>> {
+    let workspace = workspace
+        .map(WorkspaceId::parse)
+        .transpose()
+        .context("--workspace is no id of a workspace; `estelle workspaces` lists them")?;
+    policy.patterns = load_patterns(data)?;
+    match RuleBook::load(data).in_force(workspace.as_ref()) {
+        InForce::Rules(rules) => policy.rules = rules,
+        InForce::AskEverything(damaged) => return Ok(Some(damaged.to_string())),
+    }
+    Ok(None)
 }
 
 fn load_rules(file: &Path, policy: &mut Policy) -> anyhow::Result<()> {

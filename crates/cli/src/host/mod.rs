@@ -20,6 +20,8 @@ use estelle_host::ipc::{Client, ConnectError};
 use crate::config::ConfigArgs;
 use crate::data::DataArgs;
 
+pub(crate) use run::load_patterns;
+
 /// Run the host of this machine, or look at the one that runs.
 #[derive(Debug, Args)]
 pub(crate) struct HostArgs {

@@ -164,7 +164,7 @@ fn settings(data: &Path, section: HostSection) -> anyhow::Result<HostSettings> {
 
 /// The lists of what must not be touched or run, where a person has set them. A file that cannot be read is an error: with
 /// the usual lists in its place something might run that was meant to be refused.
-fn load_patterns(data: &Path) -> anyhow::Result<DenyPatterns> {
+pub(crate) fn load_patterns(data: &Path) -> anyhow::Result<DenyPatterns> {
     let path = data.join("deny.json");
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,

@@ -155,6 +155,57 @@ fn rules_come_from_a_file() {
 }
 
 #[test]
+fn the_hosts_own_rules_lists_and_order_count_unless_others_are_given() {
+    let place = Place::new();
+    let data = place.folder().join("data");
+    std::fs::create_dir(&data).unwrap();
+    let rule = |text: &str, effect: &str, workspace: Option<&str>| {
+        let mut rule = json!({"rule": text, "effect": effect});
+        if let Some(workspace) = workspace {
+            rule["workspaceId"] = json!(workspace);
+        }
+        rule
+    };
+    let rules = json!({"format": 1, "rules": [
+        rule("Bash(ls:*)", "allow", None),
+        rule("Bash(make:*)", "allow", Some("ws-1")),
+    ]});
+    std::fs::write(data.join("rules.json"), rules.to_string()).unwrap();
+    let lists = json!({"commands": ["terraform destroy:*"]});
+    std::fs::write(data.join("deny.json"), lists.to_string()).unwrap();
+    let config = place.folder().join("config.toml");
+    std::fs::write(&config, "[host]\ndeny_first = true\n").unwrap();
+    let empty = place.folder().join("none.json");
+    std::fs::write(&empty, "{}").unwrap();
+    let texts = [&data, &config, &empty].map(|path| path.to_str().unwrap().to_owned());
+    let [data, config, empty] = texts.each_ref().map(String::as_str);
+    let verdict = |command: &str, more: &[&str]| {
+        let input = json!({ "command": command }).to_string();
+        let args = [&["Bash", &input, "--data", data], more].concat();
+        explain(&place, &args)["verdict"].clone()
+    };
+    let bypass = ["--mode", "bypassPermissions"];
+    let strict = [&bypass[..], &["--config", config]].concat();
+    let loose = [&strict[..], &["--deny-first=false"]].concat();
+    assert_eq!(verdict("ls -la", &[]), "allow");
+    assert_eq!(verdict("ls -la", &["--rules", empty]), "ask");
+    assert_eq!(verdict("make all", &[]), "ask");
+    assert_eq!(verdict("make all", &["--workspace", "ws-1"]), "allow");
+    assert_eq!(verdict("terraform destroy", &[]), "deny");
+    assert_eq!(verdict("terraform destroy", &bypass), "allow");
+    assert_eq!(verdict("terraform destroy", &strict), "deny");
+    assert_eq!(verdict("terraform destroy", &loose), "allow");
+    let inside = format!("cat {data}/rules.json");
+    assert_eq!(
+        verdict(&inside, &loose),
+        "deny",
+        "its own data folder is shut"
+    );
+    std::fs::write(format!("{data}/rules.json"), "broken").unwrap();
+    assert_eq!(verdict("ls -la", &bypass), "ask", "nobody knows the rules");
+}
+
+#[test]
 fn p18_a_link_is_followed_to_what_it_names() {
     let place = Place::new();
     std::fs::write(place.folder().join(".env"), "x").unwrap();
