@@ -349,6 +349,11 @@ impl Live {
         self.folder.is_alive()
     }
 
+    /// The end of what it said beside its output.
+    pub(super) fn last_words(&self) -> String {
+        stderr_tail(&self.folder).trim().to_owned()
+    }
+
     /// How it ended.
     pub(super) fn exit(&self) -> RunExit {
         let stderr = stderr_tail(&self.folder);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use estelle_proto::ToolUseId;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::ipc::{HostEvent, HostToPylon};
-use estelle_state::conversation::{Conversation, Place, Seen, StopReason};
+use estelle_state::conversation::{Conversation, Place, RunExit, Seen, StopReason};
 use estelle_state::decisions::{Decision, DecisionKey};
 use rustix::process::Signal;
 use tokio::time::Instant;
@@ -185,7 +185,7 @@ impl Actor {
         Ok(())
     }
 
-    fn is_ready(&self) -> bool {
+    pub(super) fn is_ready(&self) -> bool {
         let run = self.book.conversation().run();
         run.is_some_and(estelle_state::conversation::Run::is_ready)
     }
@@ -229,9 +229,16 @@ impl Actor {
         let Phase::Live(live) = &mut self.phase else {
             return Ok(());
         };
-        let exit = live.exit();
+        let (exit, words) = (live.exit(), live.last_words());
         if live.has_loose_end() {
             self.keep(Translation::default()).await?;
+        }
+        // Whoever saw it end would have told what it said last.
+        if exit == RunExit::Unknown && !words.is_empty() {
+            let what = format!("the last words of the agent's process: {words}");
+            let event = ClaudeEvent::Error(ErrorEvent::new(what.clone()));
+            let entry = self.book.decide().repair(now(), what, vec![event]);
+            self.record(entry, Sync::Now).await?;
         }
         self.sweep(exit);
         Ok(())

@@ -33,6 +33,15 @@ use crate::translate::lines::{self, AnswerMismatch};
 /// The word for the CLI's own choice of a model.
 const AUTO: &str = "auto";
 
+/// What becomes of commands and sub-agents in the background when a turn is broken off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Background {
+    /// They end as well.
+    Ends,
+    /// They were not meant.
+    GoesOn,
+}
+
 /// What is done when the run is gone.
 #[derive(Debug)]
 pub(super) enum AfterEnd {
@@ -193,8 +202,8 @@ impl Actor {
         !self.disk_full || matches!(self.phase, Phase::Quiet)
     }
 
-    /// Breaks the turn off, with everything that waits in it.
-    pub(super) async fn break_off(&mut self) -> Result<(), Broken> {
+    /// Breaks the turn off, with everything that waits in it, and what goes on in the background if that is meant too.
+    pub(super) async fn break_off(&mut self, background: Background) -> Result<(), Broken> {
         let mut failed = None;
         let deny = |request: &Request| {
             lines::stopped(request).unwrap_or_else(|error| {
@@ -210,11 +219,18 @@ impl Actor {
         if stopped.interrupt || !stopped.cancel.is_empty() {
             self.interrupt(stopped.cancel).await?;
         }
+        // Behind the interruption, so that no turn begins anything anew.
+        for task in stopped.tasks {
+            if background == Background::Ends {
+                self.control(Control::StopTask { task }).await?;
+            }
+        }
         Ok(())
     }
 
     async fn stop(&mut self, command: StopSession, reply: Reply) -> Result<(), Broken> {
-        self.break_off().await?;
+        self.break_off(Background::Ends).await?;
+        self.give_up_start();
         if !command.end_process.unwrap_or_default() || self.book.conversation().run().is_none() {
             let _ = reply.send(Ok(Done::default()));
             return Ok(());

@@ -26,7 +26,7 @@ use crate::log::Sync;
 use crate::run::fifo::WriteError;
 use crate::run::{RunFolder, StartError, Tombstoned, clean_up, saved, start_detached, tombstone};
 use crate::translate::lines;
-use crate::trust::{self, ContentHash};
+use crate::trust::{self, ContentHash, FolderContents};
 
 /// How long a shim has to write down the pid of its child.
 const SPAWN_LIMIT: Duration = Duration::from_secs(30);
@@ -155,14 +155,14 @@ impl Actor {
             let proven = context.canary.ensure(&cli, mode).await;
             proven.map_err(|error| error.to_api())?;
             // Only now, because a trial takes its time: what is judged here is what is started.
-            let (wish, question, settings) = examine_folder(&context, wanted);
-            let prepared = prepare(&wish)?;
-            let warnings = prepared.warnings.iter().map(ToString::to_string).collect();
+            let examined = examine_folder(&context, wanted);
+            let prepared = prepare(&examined.wish)?;
+            let warnings = prepared.warnings.iter().map(ToString::to_string);
             Ok(Ready {
-                settings: settings.filter(|_| prepared.takes_settings_in),
+                warnings: warnings.chain(examined.warning).collect(),
+                settings: examined.settings.filter(|_| prepared.takes_settings_in),
                 prepared,
-                question,
-                warnings,
+                question: examined.question,
             })
         });
         let task = AbortOnDropHandle::new(task);
@@ -483,15 +483,26 @@ impl Actor {
     }
 }
 
+/// What is known of a folder when a process is to be started in it.
+struct Examined {
+    wish: LaunchWish,
+    question: Option<Request>,
+    settings: Option<ContentHash>,
+    /// What people should know who wonder why nothing of it is loaded.
+    warning: Option<String>,
+}
+
 /// What the folder brings, and whether it may be loaded.
-fn examine_folder(
-    context: &super::context::Context,
-    mut wish: LaunchWish,
-) -> (LaunchWish, Option<Request>, Option<ContentHash>) {
+fn examine_folder(context: &super::context::Context, mut wish: LaunchWish) -> Examined {
     let home = context.settings.home.as_deref();
     // A folder that is not there is refused with a better sentence by the launch.
     let Ok(contents) = trust::scan(&wish.working_dir, home) else {
-        return (wish, None, None);
+        return Examined {
+            wish,
+            question: None,
+            settings: None,
+            warning: None,
+        };
     };
     let standing = context.trust().standing(&contents);
     wish.trust = standing.trust();
@@ -501,13 +512,27 @@ fn examine_folder(
     wish.frozen = contents.frozen();
     wish.servers = contents.servers();
     wish.hooks = contents.hooks(wish.trust, user_hooks.iter().map(String::as_str));
-    let question = match standing {
-        trust::Standing::Ask => trust_request(&contents),
-        trust::Standing::Nothing | trust::Standing::Answered(_) | trust::Standing::Untrustable => {
-            None
-        }
+    let (question, warning) = match standing {
+        trust::Standing::Ask => (trust_request(&contents), None),
+        trust::Standing::Untrustable => (None, Some(untrustable(&contents))),
+        trust::Standing::Nothing | trust::Standing::Answered(_) => (None, None),
     };
-    (wish, question, Some(contents.settings))
+    Examined {
+        wish,
+        question,
+        settings: Some(contents.settings),
+        warning,
+    }
+}
+
+/// Why nobody is even asked about a folder.
+fn untrustable(contents: &FolderContents) -> String {
+    let problems: Vec<_> = contents.problems.iter().map(ToString::to_string).collect();
+    format!(
+        "nothing of the settings, hooks and tool servers of {} is loaded, because they cannot be trusted: {}",
+        contents.folder.display(),
+        problems.join("; ")
+    )
 }
 
 fn request_id() -> String {

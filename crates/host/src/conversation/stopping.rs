@@ -16,7 +16,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::actor::{Actor, Broken, Ended, Flow, now};
-use super::requests::AfterEnd;
+use super::requests::{AfterEnd, Background};
 use super::running::Phase;
 use crate::log::Sync;
 use crate::run::send_signal;
@@ -88,6 +88,21 @@ impl Actor {
         Ok(())
     }
 
+    /// A start that nobody waits for any more is given up; a process that does not even greet back has its grace to do so.
+    pub(super) fn give_up_start(&mut self) {
+        match &self.phase {
+            Phase::Preparing(_) if self.book.conversation().due().is_none() => {
+                self.phase = Phase::Quiet;
+            }
+            Phase::Live(_) if !self.is_ready() => self.stopping.interrupted(),
+            Phase::Quiet
+            | Phase::Preparing(_)
+            | Phase::Spawning(_)
+            | Phase::Live(_)
+            | Phase::Sweeping(_) => {}
+        }
+    }
+
     /// Ends the run: asks it first. What it has not begun, it is not to begin.
     pub(super) async fn stop_run(&mut self, why: StopReason) -> Result<(), Broken> {
         let Some(entry) = self.book.decide().stop_run(now(), why) else {
@@ -109,7 +124,10 @@ impl Actor {
         let time = self.stopping.began.elapsed();
         while let Some(push) = self.stopping.escalation.overdue(time) {
             match push {
-                Push::EndProcess if self.book.conversation().is_interrupted() => {
+                // A turn that does not end, or a process that was told to stop before it said a word.
+                Push::EndProcess
+                    if self.book.conversation().is_interrupted() || !self.is_ready() =>
+                {
                     self.stop_run(StopReason::Disobeyed).await?;
                 }
                 Push::EndProcess => {}
@@ -135,6 +153,7 @@ impl Actor {
         let conversation = self.book.conversation();
         if let Some(limit) = self.context.settings.turn_limit
             && conversation.status() == ConversationStatus::Working
+            && conversation.occupied().turn.is_some()
             && !conversation.is_interrupted()
             && live.last_output.elapsed() >= limit
         {
@@ -173,7 +192,7 @@ impl Actor {
         let event = ClaudeEvent::Error(ErrorEvent::new(what.clone()));
         let entry = self.book.decide().repair(now(), what, vec![event]);
         self.record(entry, Sync::Now).await?;
-        self.break_off().await
+        self.break_off(Background::GoesOn).await
     }
 
     /// The host goes down and takes the run along.

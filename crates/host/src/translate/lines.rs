@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use estelle_claude::wire::control::{
     CancelAsyncMessage, ElicitationAction, ElicitationResult, EndSession, Interrupt,
-    McpMessageResult, SetModel, SetPermissionMode, UserDialogCancelled, UserDialogCompleted,
-    UserDialogResult,
+    McpMessageResult, SetModel, SetPermissionMode, StopTask, UserDialogCancelled,
+    UserDialogCompleted, UserDialogResult,
 };
 use estelle_claude::wire::{
     ControlRequest, ControlResponse, Json as WireJson, PermissionMode as WireMode,
@@ -74,6 +74,7 @@ pub fn control(request_id: &str, control: &Control) -> Result<Option<String>, se
             ..SetModel::default()
         }
         .into(),
+        Control::StopTask { task } => StopTask::new(task.as_str()).into(),
         Control::End => EndSession::default().into(),
     };
     let request = ControlRequest::new(request_id, request);

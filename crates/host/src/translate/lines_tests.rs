@@ -170,6 +170,12 @@ fn control_requests_are_as_the_cli_takes_them() {
             Control::Cancel { message: id },
             json!({"subtype": "cancel_async_message", "message_uuid": "m"}),
         ),
+        (
+            Control::StopTask {
+                task: "b1".to_owned(),
+            },
+            json!({"subtype": "stop_task", "task_id": "b1"}),
+        ),
         (Control::End, json!({"subtype": "end_session"})),
     ];
     for (wanted, expected) in table {

@@ -272,7 +272,7 @@ fn a_call_on_the_side_of_the_api_comes_back() {
         {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result"}]},
         {"type": "server_tool_use", "id": "srvtoolu_2", "name": "web_search", "input": {"query": "y"}},
         {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_2",
-         "content": {"type": "web_search_tool_result_error", "error_code": "max_uses_exceeded"}},
+         "content": {"error_code": "max_uses_exceeded"}},
         {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "find", "server_name": "s", "input": {}},
         {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": false,
          "content": [{"type": "text", "text": "found"}]},
@@ -282,7 +282,7 @@ fn a_call_on_the_side_of_the_api_comes_back() {
     assert_eq!(
         told,
         "call web_search\nback web_search ok\ncall web_search\nback web_search \
-         {\"type\":\"web_search_tool_result_error\",\"error_code\":\"max_uses_exceeded\"}\ncall find\nback find ok\n"
+         {\"error_code\":\"max_uses_exceeded\"}\ncall find\nback find ok\n"
     );
 }
 

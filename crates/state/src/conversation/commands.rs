@@ -56,6 +56,8 @@ pub struct Stopped {
     pub cancel: Vec<MessageId>,
     /// Whether the CLI must break its turn off.
     pub interrupt: bool,
+    /// What goes on in the background and must be ended, by the CLI's own ids.
+    pub tasks: Vec<String>,
 }
 
 /// Messages and settings.
@@ -217,6 +219,7 @@ impl Conversation {
         stopped.cancel = self
             .messages
             .in_place(|place| matches!(place, Place::Handed(_)));
+        stopped.tasks = self.tasks.iter().cloned().collect();
         // Whoever asks twice is obeyed twice: nobody knows whether the first request was written before a host died.
         stopped.interrupt = self.is_turn_open();
         if stopped.interrupt {
@@ -258,6 +261,7 @@ impl Conversation {
                 | Control::Interrupt
                 | Control::Mode { .. }
                 | Control::Model { .. }
+                | Control::StopTask { .. }
                 | Control::End => None,
             })
             .collect();

@@ -184,7 +184,7 @@ impl Conversation {
                 Control::End => run.farewell = Some(request_id.to_owned()),
                 Control::Mode { mode } => run.mode = Some(mode.clone()),
                 Control::Model { model } => run.model.clone_from(model),
-                Control::Interrupt | Control::Cancel { .. } => {}
+                Control::Interrupt | Control::Cancel { .. } | Control::StopTask { .. } => {}
             }
             run.controls.insert(request_id.to_owned(), control.clone());
         }

@@ -282,6 +282,11 @@ pub enum Control {
         /// To which; absent means the CLI's own choice.
         model: Option<String>,
     },
+    /// End something that goes on in the background: a command or a sub-agent.
+    StopTask {
+        /// Which, by the CLI's own id.
+        task: String,
+    },
     /// End the process.
     End,
 }

@@ -3,8 +3,9 @@
 use estelle_host::Host;
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{ClearSession, NewSession, ResumeSession, StopSession};
-use estelle_proto::{ClientMessageId, Epoch, OnBusy};
+use estelle_proto::{ClientMessageId, Epoch, OnBusy, PermissionMode};
 use estelle_sim::script::Script;
+use serde_json::json;
 
 use super::lifecycle::said;
 use super::messages::gated;
@@ -53,6 +54,78 @@ fn assert_not_begun(stage: &Stage) {
 
 fn is_cancelled(event: &ClaudeEvent) -> bool {
     matches!(event, ClaudeEvent::MessageCancelled(one) if one.client_message_id.as_str() == QUEUED)
+}
+
+pub(super) async fn a_stop_ends_what_goes_on_in_the_background(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let pid = stage.path("work/pid");
+    let command = format!("echo $$ > {}; exec sleep 600", pid.display());
+    let input = json!({"command": command, "run_in_background": true, "description": "wait"});
+    let script = Script::new().tool("Bash", input).say("started");
+    let mut sent = message(&stage, &id, &script.prompt());
+    sent.payload.permission_mode = Some(PermissionMode::BypassPermissions);
+    submit(&host, sent).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    let pid = loop {
+        // Its first line may not be written whole yet.
+        match std::fs::read_to_string(&pid) {
+            Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
+            Ok(_) | Err(_) => tokio::task::yield_now().await,
+        }
+    };
+    submit(&host, StopSession::new(id.clone())).await.unwrap();
+    listener
+        .until(|event| {
+            let is_over = |status: &str| !matches!(status, "started" | "running");
+            matches!(event, ClaudeEvent::Task(task) if is_over(&task.status))
+        })
+        .await;
+    while is_running(&pid) {
+        tokio::task::yield_now().await;
+    }
+    listener.idle().await;
+    let agent = status(&host, &id).await.evidence.unwrap().pid;
+    assert!(agent.is_some(), "the agent lives");
+    said(&stage, &host, &mut listener, "after").await;
+}
+
+/// Whether a process is there and has not ended.
+fn is_running(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_hangs_is_ended_by_a_stop() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    // It passes its trial, and then it never says a word.
+    let hang = format!(
+        "case \"$PWD\" in *canary*) exec {} \"$@\";; esac\n{}",
+        stage.program.display(),
+        stage.wait_for("go")
+    );
+    stage.program = stage.wrapped("agent", &hang, &stage.program);
+    stage.grace = std::time::Duration::from_millis(300);
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let lost = message(&stage, &id, &Script::new().say("never").prompt());
+    submit(&host, lost).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let pid = |status: estelle_proto::ipc::SessionStatus| status.evidence.and_then(|one| one.pid);
+    while pid(status(&host, &id).await).is_none() {
+        tokio::task::yield_now().await;
+    }
+    submit(&host, StopSession::new(id.clone())).await.unwrap();
+    listener.idle().await;
+    while pid(status(&host, &id).await).is_some() {
+        tokio::task::yield_now().await;
+    }
+    stage.open_gate("go");
+    said(&stage, &host, &mut listener, "after").await;
+    assert!(!listener.texts().iter().any(|text| text == "never"));
 }
 
 pub(super) async fn a_new_session_drops_what_waits_in_the_agent_and_says_so(agent: &Agent) {

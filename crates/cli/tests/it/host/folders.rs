@@ -451,6 +451,72 @@ async fn a_turn_that_is_silent_for_too_long_is_broken_off() {
     tokio::time::resume();
 }
 
+#[tokio::test]
+async fn a_command_in_the_background_may_be_silent_for_as_long_as_it_likes() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    stage.turn_limit = Some(std::time::Duration::from_mins(10));
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let input = json!({"command": "sleep 600", "run_in_background": true, "description": "wait"});
+    let script = Script::new().tool("Bash", input).say("started");
+    let mut sent = message(&stage, &id, &script.prompt());
+    sent.payload.permission_mode = Some(estelle_proto::PermissionMode::BypassPermissions);
+    submit(&host, sent).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    tokio::time::pause();
+    for _ in 0..30 {
+        tokio::time::advance(std::time::Duration::from_mins(1)).await;
+        status(&host, &id).await;
+    }
+    tokio::time::resume();
+    let log = stage.path("data/conversations/conv-1/log.jsonl");
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(!log.contains("said nothing for"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_cannot_be_trusted_says_so() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    std::fs::write(stage.path("home/servers.json"), r#"{"mcpServers":{}}"#).unwrap();
+    let link = stage.path("work/.mcp.json");
+    std::os::unix::fs::symlink(stage.path("home/servers.json"), link).unwrap();
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let sent = message(&stage, &id, &Script::new().say("hello").prompt());
+    submit(&host, sent).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    let is_told = listener.events.iter().any(|one| {
+        matches!(&one.event, ClaudeEvent::Error(error) if error.error.contains("cannot be trusted"))
+    });
+    assert!(is_told, "nobody wonders why nothing is loaded");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_words_of_an_agent_are_heard_though_nobody_saw_it_end() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    stage.program = stage.wrapped("agent", "echo famous last words >&2", &stage.program);
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let sent = message(&stage, &id, &Script::new().say("hello").prompt());
+    submit(&host, sent).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    let record = stage.path("data/conversations/conv-1/runs/1/run.json");
+    let record: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+    for name in ["shimPid", "pid"] {
+        let pid = record[name].as_u64().unwrap();
+        crate::durable::stage::kill(u32::try_from(pid).unwrap());
+    }
+    listener
+        .until(|event| {
+            matches!(event, ClaudeEvent::Error(error) if error.error.contains("famous last words"))
+        })
+        .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shutdown_counts_the_runs_that_it_ends() {
     let stage = Stage::new(&Agent::Simulator).await;

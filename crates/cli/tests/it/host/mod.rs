@@ -32,7 +32,7 @@ use calls::a_tool_of_a_client_is_called_once_over_the_death_of_the_host;
 use endings::{
     a_new_session_drops_what_waits_in_the_agent_and_says_so,
     a_shutdown_keeps_what_waits_in_the_agent_for_the_next_process,
-    a_stop_takes_what_waits_in_the_agent_with_it,
+    a_stop_ends_what_goes_on_in_the_background, a_stop_takes_what_waits_in_the_agent_with_it,
 };
 use folders::what_was_done_can_be_proven;
 use forks::a_copy_goes_on_from_before_a_message;
@@ -331,6 +331,7 @@ on_all_agents!(
     a_new_session_drops_what_waits_in_the_agent_and_says_so,
     a_shutdown_keeps_what_waits_in_the_agent_for_the_next_process,
     a_stop_takes_what_waits_in_the_agent_with_it,
+    a_stop_ends_what_goes_on_in_the_background,
     a_message_that_no_pipe_holds_can_be_read_and_its_neighbours_cannot,
     a_copy_goes_on_from_before_a_message,
     a_conversation_is_rewound_to_before_a_message,

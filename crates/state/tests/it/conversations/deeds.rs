@@ -127,6 +127,7 @@ fn control() -> impl Strategy<Value = Control> {
         1 => (0u8..4).prop_map(|number| Control::Cancel { message: message_id(number) }),
         1 => Just(Control::Mode { mode: PermissionMode::Plan }),
         1 => Just(Control::Model { model: None }),
+        1 => Just(Control::StopTask { task: "b1".to_owned() }),
         1 => Just(Control::End),
     ]
 }

@@ -50,7 +50,7 @@ fn the_example_of_a_log_has_every_kind() {
     assert_eq!(found.len(), KINDS.len(), "a kind that is not in the list");
 }
 
-const KINDS: [&str; 55] = [
+const KINDS: [&str; 56] = [
     "accepted",
     "answered",
     "asked",
@@ -97,6 +97,7 @@ const KINDS: [&str; 55] = [
     "signal",
     "started",
     "stopping",
+    "stopTask",
     "taken",
     "tampered",
     "turnBegan",
@@ -160,6 +161,7 @@ fn control_name(control: &Control) -> &'static str {
         Control::Cancel { .. } => "cancel",
         Control::Mode { .. } => "control mode",
         Control::Model { .. } => "model",
+        Control::StopTask { .. } => "stopTask",
         Control::End => "end",
     }
 }

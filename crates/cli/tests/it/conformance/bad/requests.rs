@@ -60,7 +60,9 @@ impl Requests {
             ),
             (
                 "claude_permission",
-                with(json!({"toolUseId": call, "decision": "allow", "message": "m", "inputHash": "h"})),
+                with(
+                    json!({"toolUseId": call, "decision": "allow", "message": "m", "inputHash": "h"}),
+                ),
             ),
             (
                 "claude_answer",
