@@ -452,6 +452,7 @@ fn write_line(live: &mut Live, unconfirmed: Unconfirmed<'_>) -> Result<(), Broke
     match unconfirmed {
         Unconfirmed::Message(message) => {
             let key = LineKey::Message(message.id.clone());
+            live.give(message);
             live.write(key, || keep(lines::message(message)));
         }
         Unconfirmed::Answer(answer) => {

@@ -182,7 +182,7 @@ impl Actor {
         if let Some(entry) = self.book.decide().acted(now(), key) {
             self.record(entry, Sync::Now).await?;
         }
-        Ok(())
+        self.end_trusted().await
     }
 
     /// An answer that does not count is no secret: who gave it hears why, and is asked again at the next start.

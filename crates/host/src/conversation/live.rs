@@ -47,6 +47,8 @@ pub(super) struct Live {
     pub(super) cwd: Option<PathBuf>,
     /// The hash of the settings of its folder, if it takes in changes of them.
     pub(super) settings: Option<String>,
+    /// It has nothing of what its folder brings.
+    pub(super) withheld: bool,
     /// The machine's mode when it was attached: that of a run whose conversation has none of its own.
     pub(super) default_mode: PermissionMode,
     pub(super) writer: Writer,
@@ -145,6 +147,7 @@ impl Live {
             traffic: context.traffic.clone(),
             cwd: launch.map(|launch| launch.cwd),
             settings: super::watching::load(&folder),
+            withheld: super::watching::is_withheld(&folder),
             folder,
             record,
         })
@@ -268,6 +271,11 @@ impl Live {
     /// What the agent and its sub-agents are writing, block by block.
     pub(super) fn open_blocks(&self) -> Vec<OpenBlock> {
         self.translator.open_blocks()
+    }
+
+    /// A message is about to be written: what the CLI says of it is about ours.
+    pub(super) fn give(&mut self, message: &estelle_state::conversation::Message) {
+        self.translator.give(message);
     }
 
     /// Writes a line, once per host. Whether it is (or was) on its way.

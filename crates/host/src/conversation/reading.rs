@@ -153,8 +153,8 @@ impl Actor {
         }
         if let Some(suspicion) = suspicion {
             self.tampered(suspicion.to_string()).await?;
-        } else if is_end {
-            self.end_reconfigured().await?;
+        } else if is_end && !self.end_reconfigured().await? {
+            self.end_trusted().await?;
         }
         Ok(())
     }

@@ -263,7 +263,19 @@ impl Actor {
         Ok(())
     }
 
+    /// Whoever begins anew may change his mind: a folder that he would not trust is asked about again.
+    fn forget_refusals(&self) {
+        let folder = self.book.conversation().settings().working_dir.as_ref();
+        let folder = folder.and_then(|folder| std::fs::canonicalize(folder.as_str()).ok());
+        if let Some(folder) = folder
+            && let Err(error) = self.context.trust().forget_refusals(&folder)
+        {
+            tracing::warn!(%error, "a refusal to trust a folder could not be taken back");
+        }
+    }
+
     async fn new_session(&mut self, reply: Reply) -> Result<(), Broken> {
+        self.forget_refusals();
         if self.book.conversation().run().is_none() {
             if let Some(entry) = self.book.decide().forget(now()) {
                 self.record(entry, Sync::Now).await?;

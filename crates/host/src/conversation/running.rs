@@ -91,6 +91,8 @@ pub(super) struct Ready {
     question: Option<Request>,
     /// The settings of the folder, if the process takes in changes of them.
     settings: Option<ContentHash>,
+    /// Nothing of what the folder brings is loaded, for want of trust.
+    is_withheld: bool,
     warnings: Vec<String>,
 }
 
@@ -161,6 +163,7 @@ impl Actor {
             Ok(Ready {
                 warnings: warnings.chain(examined.warning).collect(),
                 settings: examined.settings.filter(|_| prepared.takes_settings_in),
+                is_withheld: examined.wish.trust == FolderTrust::Withheld,
                 prepared,
                 question: examined.question,
             })
@@ -238,7 +241,7 @@ impl Actor {
         if let Some(question) = ready.question {
             self.ask_for_trust(question).await?;
         }
-        match self.spawn(ready.prepared, ready.settings.as_ref()) {
+        match self.spawn(ready.prepared, ready.settings.as_ref(), ready.is_withheld) {
             Ok(spawning) => {
                 self.phase = Phase::Spawning(Box::new(spawning));
                 Ok(Flow::On)
@@ -260,12 +263,16 @@ impl Actor {
         &self,
         prepared: Prepared,
         settings: Option<&ContentHash>,
+        is_withheld: bool,
     ) -> Result<Spawning, String> {
         let generation = self.book.conversation().last_generation();
         let folder = RunFolder::create(&self.runs(), generation, &prepared.launch)
             .and_then(|folder| {
                 prepared.store_files(&folder)?;
                 settings.map_or(Ok(()), |settings| watching::store(&folder, settings))?;
+                if is_withheld {
+                    watching::store_withheld(&folder)?;
+                }
                 Ok(folder)
             })
             .map_err(|error| format!("failed to make the folder of the run: {error}"))?;

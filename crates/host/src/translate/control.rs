@@ -172,11 +172,15 @@ pub(super) fn lifecycle(uuid: &str, state: &CommandState) -> Option<Seen> {
     }
 }
 
-/// The echo of a user message. What the CLI writes there itself (the output of its own commands) is in tags or marked.
-pub(super) fn echoed(user: &UserMessage) -> Option<Seen> {
+/// The echo of a user message. What the CLI writes there itself (the output of its own commands) is in tags or marked;
+/// what was `given` to it is not, whatever it begins with.
+pub(super) fn echoed(user: &UserMessage, given: impl Fn(&str) -> bool) -> Option<Seen> {
+    let message = MessageId(user.uuid.clone()?);
+    if given(&message.0) {
+        return Some(Seen::Taken { message });
+    }
     let is_own = user.is_synthetic.unwrap_or_default()
         || user.origin.is_some()
         || user.message.content.text().trim_start().starts_with('<');
-    let message = MessageId(user.uuid.clone()?);
     (!is_own).then_some(Seen::Taken { message })
 }

@@ -13,6 +13,8 @@ mod open;
 mod outcome;
 mod results;
 
+use std::collections::BTreeMap;
+
 use estelle_claude::wire::system::TaskStatus;
 use estelle_claude::wire::{
     Body, ContentBlock, Message, PermissionMode as WireMode, StreamEventMessage, SystemMessage,
@@ -24,7 +26,9 @@ use estelle_proto::runs::TaskUpdate;
 use estelle_proto::writing::{BlockKind, OpenBlock, ThinkingComplete};
 use estelle_proto::{ClaudeSessionId, Generation, Json, ToolUseId};
 
-use estelle_state::conversation::{Conversation, Durable, Seen};
+use estelle_state::conversation::{
+    Conversation, Durable, Message as UserPrompt, MessageId, Place, Seen,
+};
 
 use called::CalledTools;
 pub use digest::digest_of_answer;
@@ -82,7 +86,20 @@ pub struct Translator {
     announced: Option<Init>,
     /// The CLI's own permission mode.
     mode: Option<String>,
+    /// Messages that the run was given and has not shown to have.
+    given: BTreeMap<String, Echo>,
 }
+
+/// Whether the CLI shows that it has a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Echo {
+    Certain,
+    /// 2.1.197 takes it for output of a command of its own and answers it without a word of having it.
+    Doubtful,
+}
+
+/// How output of the CLI's own commands begins.
+const LOCAL_COMMAND: &str = "<local-command-";
 
 impl Translator {
     /// For a run of this generation, at the beginning of its journal.
@@ -94,6 +111,7 @@ impl Translator {
             costs: Costs::default(),
             announced: None,
             mode: None,
+            given: BTreeMap::new(),
         }
     }
 
@@ -104,12 +122,47 @@ impl Translator {
             tools.add(id.as_str(), name);
         }
         let cost = conversation.run().map_or(0.0, |run| run.cost);
-        Self {
+        let mut translator = Self {
             tools,
             costs: Costs::so_far(cost),
             announced: conversation.init().cloned(),
             ..Self::new(generation)
+        };
+        let handed = conversation.messages().iter();
+        let handed = handed.filter(|one| one.place == Place::Handed(generation));
+        handed.for_each(|one| translator.give(&one.message));
+        translator
+    }
+
+    /// A message is on its way to the run.
+    pub fn give(&mut self, message: &UserPrompt) {
+        if self.given.contains_key(&message.id.0) {
+            return;
         }
+        let is_doubtful = message.content.trim_start().starts_with(LOCAL_COMMAND);
+        let echo = if is_doubtful {
+            Echo::Doubtful
+        } else {
+            Echo::Certain
+        };
+        self.given.insert(message.id.0.clone(), echo);
+    }
+
+    /// A turn is over: whatever of the messages would not have been echoed counts as taken into it.
+    fn take_silent(&mut self) -> Vec<Seen> {
+        let silent: Vec<String> = self
+            .given
+            .iter()
+            .filter(|(_, echo)| **echo == Echo::Doubtful)
+            .map(|(id, _)| id.clone())
+            .collect();
+        let taken = silent.into_iter().map(|id| {
+            self.given.remove(&id);
+            Seen::Taken {
+                message: MessageId(id),
+            }
+        });
+        taken.collect()
     }
 
     /// Where the oldest message begins that is still being written.
@@ -143,10 +196,15 @@ impl Translator {
             Body::User(user) => self.returned(user, &mut found),
             Body::UserReplay(user) => {
                 self.returned(user, &mut found);
-                found.seen.extend(control::echoed(user));
+                let echoed = control::echoed(user, |id| self.given.contains_key(id));
+                if let Some(Seen::Taken { message }) = &echoed {
+                    self.given.remove(&message.0);
+                }
+                found.seen.extend(echoed);
             }
             Body::Result(result) => {
                 self.open.clear();
+                found.seen.extend(self.take_silent());
                 found.seen.push(outcome::ended(result));
                 if outcome::is_resume_failure(result) {
                     found.seen.push(Seen::ResumeFailed);
@@ -155,9 +213,14 @@ impl Translator {
             }
             Body::System(system) => self.system(system, &mut found),
             Body::CommandLifecycle(life) => {
-                found
-                    .seen
-                    .extend(control::lifecycle(&life.command_uuid, &life.state));
+                let told = control::lifecycle(&life.command_uuid, &life.state);
+                if told.is_some() {
+                    self.given.remove(&life.command_uuid);
+                } else if let Some(echo) = self.given.get_mut(&life.command_uuid) {
+                    // This version tells of every message.
+                    *echo = Echo::Certain;
+                }
+                found.seen.extend(told);
             }
             Body::ControlRequest(request) => {
                 found.seen.push(control::asked(request, message.raw()));

@@ -167,10 +167,15 @@ impl TrustStore {
         self.store(entries)
     }
 
-    /// Forgets every answer about a folder, so that it is asked about again.
-    pub fn forget(&mut self, folder: &Path) -> Result<(), RecordError> {
+    /// Forgets refusals about a folder, so that it is asked about again. Without any nothing is written.
+    pub fn forget_refusals(&mut self, folder: &Path) -> Result<(), RecordError> {
+        let is_refusal =
+            |entry: &Entry| entry.folder == folder && entry.answer.verdict == Verdict::Denied;
+        if !self.entries.iter().any(is_refusal) {
+            return Ok(());
+        }
         let mut entries = self.entries.clone();
-        entries.retain(|entry| entry.folder != folder);
+        entries.retain(|entry| !is_refusal(entry));
         self.store(entries)
     }
 

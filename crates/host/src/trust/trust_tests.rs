@@ -305,3 +305,24 @@ fn a_damaged_store_trusts_nobody_and_says_so() {
     }
     assert!(data.join("trust.json.damaged").exists());
 }
+
+#[test]
+fn a_refusal_can_be_taken_back_and_trust_stays() {
+    let place = place();
+    let settings = place.path().join("repo/sub/work/.claude/settings.json");
+    put(&settings, HOOK);
+    let (trusted, mut answers) = (contents(&place), store(&place));
+    answers
+        .record(&trusted, answered(Verdict::Allowed))
+        .unwrap();
+    put(&settings, &format!("{HOOK} "));
+    let refused = contents(&place);
+    answers.record(&refused, answered(Verdict::Denied)).unwrap();
+    assert!(matches!(answers.standing(&refused), Standing::Answered(_)));
+    answers.forget_refusals(&refused.folder).unwrap();
+    for answers in [answers, store(&place)] {
+        assert_eq!(answers.standing(&refused), Standing::Ask);
+        let is_trusted = answers.standing(&trusted).trust() == FolderTrust::Granted;
+        assert!(is_trusted, "only the refusal is forgotten");
+    }
+}

@@ -5,7 +5,7 @@
 
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::events::{ClaudeEvent, ErrorEvent, ToolComplete};
-use estelle_proto::{ClientId, ClientMessageId, DeviceId, OnBusy};
+use estelle_proto::{ClientId, ClientMessageId, DeviceId, OnBusy, PermissionMode};
 
 use super::*;
 use crate::decisions::RefuseAnswer;
@@ -858,6 +858,48 @@ fn a_second_reply_to_a_request_of_ours_is_somebody_elses_doing() {
     assert_eq!(reply("stop"), None);
     let request_id = "stop".to_owned();
     assert_eq!(reply("stop"), Some(Suspicion::Control { request_id }));
+}
+
+#[test]
+fn an_agent_whose_plan_was_approved_no_longer_plans() {
+    let plan = PermissionMode::Plan;
+    let mut stage = Stage::new();
+    let change = Change {
+        mode: Some(plan.clone()),
+        ..Change::default()
+    };
+    assert!(stage.live.change(Timestamp(1), change).is_some());
+    for deed in ["send m0", "due", "started", "due", "turn", "took m0"] {
+        stage.deed(deed);
+    }
+    let mode_is = |stage: &mut Stage, mode: &str| {
+        let (at, mode) = (stage.now(), mode.to_owned());
+        let read = stage
+            .live
+            .read(at, stretch(Seen::Mode { mode }), Vec::new(), str::to_owned);
+        assert_eq!(read.1, None);
+    };
+    let modes = |stage: &Stage| {
+        let run = stage.live.run().expect("a run");
+        (stage.live.settings().mode.clone(), run.mode.clone())
+    };
+    mode_is(&mut stage, "plan");
+    assert_eq!(modes(&stage), (Some(plan.clone()), Some(plan.clone())));
+    mode_is(&mut stage, "default");
+    let default = PermissionMode::Default;
+    assert_eq!(modes(&stage), (Some(default.clone()), Some(default)));
+    // Somebody wants a plan again: what the agent says before it has heard so means nothing.
+    let at = stage.now();
+    let change = Change {
+        mode: Some(plan.clone()),
+        ..Change::default()
+    };
+    assert!(stage.live.change(at, change).is_some());
+    mode_is(&mut stage, "plan");
+    let control = Control::Mode { mode: plan.clone() };
+    assert!(stage.live.request(at, "c1".to_owned(), control).is_some());
+    mode_is(&mut stage, "default");
+    assert_eq!(modes(&stage), (Some(plan.clone()), Some(plan)));
 }
 
 fn stretch(seen: Seen) -> Stretch {

@@ -39,6 +39,7 @@ impl EndedRun {
                 StopReason::NewSession
                     | StopReason::Rewinding
                     | StopReason::Disobeyed
+                    | StopReason::Trusted
                     | StopReason::Reconfigured { .. }
                     | StopReason::Paused {
                         reason: PauseReason::IdleTimeout,
@@ -149,6 +150,7 @@ impl Conversation {
             Some(
                 StopReason::Rewinding
                 | StopReason::Disobeyed
+                | StopReason::Trusted
                 | StopReason::Tampered { .. }
                 | StopReason::Reconfigured { .. },
             )

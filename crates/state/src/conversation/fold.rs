@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use estelle_proto::events::ClaudeEvent;
-use estelle_proto::{ClaudeSessionId, ClientId, Generation, Seq, Timestamp, ToolUseId};
+use estelle_proto::{
+    ClaudeSessionId, ClientId, Generation, PermissionMode, Seq, Timestamp, ToolUseId,
+};
 
 use super::record::{
     Change, Control, Durable, Entry, MessageId, Record, RunExit, Seen, StopReason, Stretch,
@@ -267,13 +269,26 @@ impl Conversation {
                     run.refused.insert(request_id.clone(), subtype.clone());
                 }
             }
-            Seen::Mode { .. } => {}
+            Seen::Mode { mode } => self.mode_is(mode),
             Seen::ResumeFailed => {
                 // One that takes up nothing cannot fail at that, and is not started again for it.
                 if let Some(run) = &mut self.run {
                     run.resume_failed = run.resume.is_some();
                 }
             }
+        }
+    }
+
+    /// The CLI names its own mode. When it has left planning without being told to, a person has approved its plan.
+    fn mode_is(&mut self, mode: &str) {
+        let Some(run) = &mut self.run else { return };
+        let before = run.cli_mode.replace(mode.to_owned());
+        let mut controls = run.controls.values();
+        let is_told = controls.any(|control| matches!(control, Control::Mode { .. }));
+        let has_left = before.as_deref() == Some("plan") && mode == "default";
+        if has_left && !is_told && self.settings.mode == Some(PermissionMode::Plan) {
+            self.settings.mode = Some(PermissionMode::Default);
+            run.mode = Some(PermissionMode::Default);
         }
     }
 

@@ -442,6 +442,8 @@ pub enum StopReason {
         /// What was found.
         what: String,
     },
+    /// It was started without what its folder brings, which a person has trusted since.
+    Trusted,
     /// What it takes in unasked has changed since a person was asked about it.
     Reconfigured {
         /// What was found.

@@ -21,6 +21,9 @@ pub struct Run {
     pub mode: Option<PermissionMode>,
     /// The same for the model.
     pub model: Option<String>,
+    /// The permission mode that its CLI itself last named.
+    #[serde(default)]
+    pub cli_mode: Option<String>,
     /// Pid and start time, once it is there.
     pub process: Option<(u32, u64)>,
     /// The journal is read up to here.
@@ -64,6 +67,7 @@ impl Run {
             resume,
             mode: settings.mode.clone(),
             model: settings.model.clone(),
+            cli_mode: None,
             process: None,
             read_to: 0,
             open_from: 0,

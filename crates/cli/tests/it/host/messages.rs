@@ -222,3 +222,33 @@ async fn a_cursor_gets_the_rest_and_a_foreign_one_everything() {
         assert_eq!(late.events, durable[usize::try_from(first).unwrap() - 1..]);
     }
 }
+
+/// The agent's own commands print such tags; 2.1.197 takes the second prompt for one and does not echo it.
+pub(super) async fn a_prompt_that_begins_with_a_tag_is_answered(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let mut listener = None;
+    for (tag, says) in [
+        ("<div>", "one"),
+        ("<local-command-x>", "two"),
+        ("", "three"),
+    ] {
+        let prompt = format!("{tag} {}", Script::new().say(says).prompt());
+        submit(&host, message(&stage, &id, &prompt)).await.unwrap();
+        let listener = match &mut listener {
+            Some(listener) => listener,
+            none => none.insert(Listener::new(&host, &id).await),
+        };
+        listener.result().await;
+        listener.idle().await;
+    }
+    let (texts, waiting) = (
+        listener
+            .map(|listener| listener.texts())
+            .unwrap_or_default(),
+        status(&host, &id).await.waiting.unwrap_or_default(),
+    );
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert!(waiting.is_empty(), "{waiting:?}");
+}

@@ -43,13 +43,13 @@ use lifecycle::{
 };
 use long::a_message_that_no_pipe_holds_can_be_read_and_its_neighbours_cannot;
 use messages::{
-    a_message_that_is_sent_twice_runs_once,
+    a_message_that_is_sent_twice_runs_once, a_prompt_that_begins_with_a_tag_is_answered,
     a_queued_message_can_be_taken_back_until_the_agent_has_it,
     a_queued_message_waits_for_the_end_of_the_turn, an_interrupting_message_ends_the_turn_first,
 };
 use permissions::{
     a_mode_can_change_in_mid_session, an_agent_that_answers_for_itself_is_stopped,
-    what_a_folder_brings_is_loaded_only_when_it_is_trusted,
+    trust_reaches_a_process_that_lives, what_a_folder_brings_is_loaded_only_when_it_is_trusted,
 };
 use rewinds::a_conversation_is_rewound_to_before_a_message;
 use stage::{Agent, Listener, Stage, conversation, message, status, submit};
@@ -326,6 +326,7 @@ on_all_agents!(
     a_queued_message_can_be_taken_back_until_the_agent_has_it,
     an_interrupting_message_ends_the_turn_first,
     a_message_that_is_sent_twice_runs_once,
+    a_prompt_that_begins_with_a_tag_is_answered,
     a_tool_of_a_client_is_called_once_over_the_death_of_the_host,
     a_mode_can_change_in_mid_session,
     a_new_session_drops_what_waits_in_the_agent_and_says_so,
@@ -343,5 +344,6 @@ on_all_agents!(
     what_was_done_can_be_proven;
     only real:
     what_a_folder_brings_is_loaded_only_when_it_is_trusted,
+    trust_reaches_a_process_that_lives,
     an_agent_that_answers_for_itself_is_stopped,
 );

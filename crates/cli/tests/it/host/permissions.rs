@@ -313,6 +313,35 @@ pub(super) async fn what_a_folder_brings_is_loaded_only_when_it_is_trusted(agent
     );
 }
 
+pub(super) async fn trust_reaches_a_process_that_lives(agent: &Agent) {
+    let stage = Stage::new(agent).await;
+    let ran = stage.path("ran");
+    let server = json!({"mcpServers": {"theirs": {
+        "command": "/bin/sh", "args": ["-c", format!("touch {}", ran.display())],
+    }}});
+    std::fs::write(stage.path("work/.mcp.json"), server.to_string()).unwrap();
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let first = message(&stage, &id, &Script::new().say("first").prompt());
+    submit(&host, first).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let asked = listener.asked().await;
+    listener.result().await;
+    let pid = status(&host, &id).await.evidence.unwrap().pid;
+    let asked = asked.tool_use_id.as_str();
+    answer(&host, &id, asked, PermissionDecision::Allow).await;
+    while status(&host, &id).await.evidence.unwrap().pid == pid {
+        tokio::task::yield_now().await;
+    }
+    let second = message(&stage, &id, &Script::new().say("second").prompt());
+    submit(&host, second).await.unwrap();
+    listener.result().await;
+    listener.idle().await;
+    assert!(ran.exists(), "the next process has what was trusted");
+    let is_resumed = |event: &ClaudeEvent| matches!(event, ClaudeEvent::Resumed(resumed) if resumed.resumed_with_history);
+    assert!(listener.events.iter().any(|one| is_resumed(&one.event)));
+}
+
 pub(super) async fn an_agent_that_answers_for_itself_is_stopped(agent: &Agent) {
     let stage = Stage::new(agent).await;
     let host = stage.open();

@@ -154,6 +154,7 @@ fn why() -> impl Strategy<Value = StopReason> {
         1 => Just(StopReason::NewSession),
         1 => Just(StopReason::Rewinding),
         1 => Just(StopReason::Disobeyed),
+        1 => Just(StopReason::Trusted),
         1 => Just(tampered),
     ]
 }

@@ -50,7 +50,7 @@ fn the_example_of_a_log_has_every_kind() {
     assert_eq!(found.len(), KINDS.len(), "a kind that is not in the list");
 }
 
-const KINDS: [&str; 56] = [
+const KINDS: [&str; 57] = [
     "accepted",
     "answered",
     "asked",
@@ -100,6 +100,7 @@ const KINDS: [&str; 56] = [
     "stopTask",
     "taken",
     "tampered",
+    "trusted",
     "turnBegan",
     "turnEnded",
     "unknown",
@@ -199,6 +200,7 @@ fn reason_name(why: &StopReason) -> &'static str {
         StopReason::Rewinding => "rewinding",
         StopReason::Disobeyed => "disobeyed",
         StopReason::Tampered { .. } => "tampered",
+        StopReason::Trusted => "trusted",
         StopReason::Reconfigured { .. } => "reconfigured",
     }
 }
