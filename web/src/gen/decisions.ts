@@ -99,6 +99,10 @@ decision: PermissionDecision,
  */
 message?: string, 
 /**
+ * The hash of the input that was shown; an answer to anything else is refused.
+ */
+inputHash?: string, 
+/**
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };

@@ -463,6 +463,10 @@ message?: string,
  */
 deviceId?: DeviceId, 
 /**
+ * The hash of the input that was shown; an answer to anything else is refused.
+ */
+inputHash?: string, 
+/**
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };

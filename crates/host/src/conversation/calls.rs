@@ -159,7 +159,7 @@ impl Actor {
         };
         let answer = said(&message, outcome);
         if !lines::fits(&lines::tool_result(&id, &Json::of(&answer)?)?) {
-            return Ok(Err(super::requests::too_long().into()));
+            return Ok(Err(super::answering::too_long().into()));
         }
         self.finish_call(id, &answer).await?;
         failpoint::reach("call-answered");

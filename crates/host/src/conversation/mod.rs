@@ -10,6 +10,7 @@
 //!   `subscribing`: replays and listeners. `mending`: failures. `shut`: logs that cannot be opened.
 
 mod actor;
+mod answering;
 mod birth;
 mod book;
 mod by_file;

@@ -2,25 +2,21 @@
 
 use std::path::Path;
 
-use estelle_proto::decisions::{DecisionKind, PermissionDecision};
+use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::ipc::{
-    CancelMessage, HostToPylon, MessagePayload, PermissionResponse, PylonToHost, QuestionResponse,
-    SendMessage, StopSession, Subscribed,
+    CancelMessage, HostToPylon, MessagePayload, PylonToHost, SendMessage, StopSession, Subscribed,
 };
 use estelle_proto::runs::PauseReason;
 use estelle_proto::{
-    ApiError, ClientMessageId, ConversationId, DeviceId, Epoch, ErrorCode, OnBusy, PermissionMode,
-    Retry, Seq,
+    ApiError, ClientMessageId, ConversationId, Epoch, ErrorCode, OnBusy, PermissionMode, Retry, Seq,
 };
 use estelle_state::conversation::{
     Change, Control, Message, MessageId, RefuseMessage, Request, StopReason,
 };
-use estelle_state::decisions::{DecisionKey, RefuseAnswer};
 use tokio::sync::oneshot;
 
 use super::actor::{Actor, Broken, Ended, Flow, Published, Reply, disk_trouble, now};
 use super::book::{Beginning, Book};
-use super::judging::TrustAnswer;
 use super::rewinding::Rewinding;
 use super::running::Phase;
 use crate::failpoint;
@@ -28,7 +24,7 @@ use crate::ipc::{Done, Refusal};
 use crate::launch::{CliMode, check_folder};
 use crate::log::Sync;
 use crate::mailbox::Letter;
-use crate::translate::lines::{self, AnswerMismatch};
+use crate::translate::lines;
 
 /// The word for the CLI's own choice of a model.
 const AUTO: &str = "auto";
@@ -162,6 +158,7 @@ impl Actor {
         } else if let Err(refused) = check_folder(Path::new(payload.working_dir.as_str())) {
             return Ok(Err(refused.to_api().into()));
         }
+        let stays = self.stays(payload.working_dir.as_str());
         let mut entries = Vec::new();
         entries.extend(self.book.decide().change(now(), change));
         let accepted = match self.book.decide().accept(now(), message) {
@@ -172,9 +169,32 @@ impl Actor {
             }
         };
         entries.extend(accepted.entries);
+        if let Some(what) = stays {
+            let event = ClaudeEvent::Error(ErrorEvent::new(what.clone()));
+            entries.push(self.book.decide().repair(now(), what, vec![event]));
+        }
         self.record_all(entries).await?;
         self.touch();
         Ok(Ok(taken(accepted.seq)))
+    }
+
+    /// What to say to somebody who names another folder than the one in which the process works, which cannot move. Nothing
+    /// to one who hears it already.
+    fn stays(&self, wanted: &str) -> Option<String> {
+        let Phase::Live(live) = &self.phase else {
+            return None;
+        };
+        let before = self.book.conversation().settings().working_dir.as_ref();
+        let is_known = before.is_some_and(|before| before.as_str() == wanted);
+        let cwd = live.cwd.as_deref().filter(|_| !is_known)?;
+        let is_there = std::fs::canonicalize(wanted).ok() == std::fs::canonicalize(cwd).ok();
+        (!is_there).then(|| {
+            format!(
+                "the agent goes on in {}, where its process was started; {wanted} counts for the next process: end this one, \
+                 or begin a new session, to go there at once",
+                cwd.display()
+            )
+        })
     }
 
     async fn cancel_message(
@@ -364,82 +384,6 @@ impl Actor {
         Ok(())
     }
 
-    async fn permit(
-        &mut self,
-        command: PermissionResponse,
-    ) -> Result<Result<Done, Refusal>, Broken> {
-        let (key, request) = match self.open_request(&command.tool_use_id) {
-            Ok(open) => open,
-            Err(refused) => return Ok(Err(refusal(&refused))),
-        };
-        // What was shown may be another call under the same id, of a process before this one.
-        let shown = command.input_hash.as_ref();
-        if shown.is_some_and(|shown| *shown != request.input_hash) {
-            return Ok(Err(refusal(&RefuseAnswer::Changed)));
-        }
-        let decision = command.decision;
-        let line = if request.kind == DecisionKind::Trust {
-            trust_line(&request, &decision)
-        } else {
-            lines::permission(&request, &decision, command.message.as_deref())
-        };
-        self.decide(&key, command.device_id, decision, line).await
-    }
-
-    async fn answer(&mut self, command: QuestionResponse) -> Result<Result<Done, Refusal>, Broken> {
-        let (key, request) = match self.open_request(&command.tool_use_id) {
-            Ok(open) => open,
-            Err(refused) => return Ok(Err(refusal(&refused))),
-        };
-        let line = lines::answer(&request, &command.answer);
-        self.decide(&key, command.device_id, PermissionDecision::Allow, line)
-            .await
-    }
-
-    fn open_request(
-        &self,
-        id: &estelle_proto::ToolUseId,
-    ) -> Result<(DecisionKey, Request), RefuseAnswer> {
-        let conversation = self.book.conversation();
-        let key = conversation.find_decision(id)?;
-        let pending = conversation.open_decision(&key)?;
-        Ok((key, pending.request.clone()))
-    }
-
-    /// The first answer wins: compared and set in the machine, on the disk before the CLI gets it.
-    async fn decide(
-        &mut self,
-        key: &DecisionKey,
-        by: Option<DeviceId>,
-        decision: PermissionDecision,
-        line: Result<String, AnswerMismatch>,
-    ) -> Result<Result<Done, Refusal>, Broken> {
-        let line = match line {
-            Ok(line) => line,
-            Err(mismatch) => {
-                let message = mismatch.to_string();
-                let error = ApiError::new(ErrorCode::InvalidMessage, message, Retry::Never);
-                return Ok(Err(error.into()));
-            }
-        };
-        if !lines::fits(&line) {
-            return Ok(Err(too_long().into()));
-        }
-        let at = now();
-        match self.book.decide().answer(at, key, by, decision, line) {
-            Ok(entry) => {
-                self.record(entry, Sync::Now).await?;
-                self.touch();
-                Ok(Ok(Done {
-                    answered_by: by,
-                    answered_at: Some(at),
-                    ..Done::default()
-                }))
-            }
-            Err(refused) => Ok(Err(refusal(&refused))),
-        }
-    }
-
     async fn set_mode(&mut self, mode: PermissionMode) -> Result<(), Broken> {
         let change = Change {
             mode: Some(mode),
@@ -566,45 +510,4 @@ fn message_id(conversation: &ConversationId, client: Option<&ClientMessageId>) -
             .into_uuid()
             .to_string(),
     )
-}
-
-fn trust_line(request: &Request, decision: &PermissionDecision) -> Result<String, AnswerMismatch> {
-    let allow = match decision {
-        PermissionDecision::Allow | PermissionDecision::AllowAll => true,
-        PermissionDecision::Deny => false,
-        PermissionDecision::Unknown(word) => return Err(AnswerMismatch::Word(word.clone())),
-    };
-    let shown: serde_json::Value = request.input.decode()?;
-    let folder = shown.get("folder").and_then(|folder| folder.as_str());
-    Ok(serde_json::to_string(&TrustAnswer {
-        folder: folder.unwrap_or_default().to_owned(),
-        hash: request.input_hash.clone(),
-        allow,
-    })?)
-}
-
-/// An answer that no pipe holds would never reach the agent.
-pub(super) fn too_long() -> ApiError {
-    let message =
-        "this does not fit the agent's input, which takes a mebibyte: shorten it, or deny the call";
-    ApiError::new(ErrorCode::TooLarge, message.to_owned(), Retry::Never)
-}
-
-/// Why an answer was not taken, for the one who gave it.
-fn refusal(refused: &RefuseAnswer) -> Refusal {
-    let code = match refused {
-        RefuseAnswer::Unknown => ErrorCode::UnknownDecision,
-        RefuseAnswer::AlreadyAnswered { .. } => ErrorCode::AlreadyAnswered,
-        RefuseAnswer::Void => ErrorCode::DecisionVoid,
-        RefuseAnswer::Changed => ErrorCode::Conflict,
-    };
-    let (answered_by, answered_at) = match refused {
-        RefuseAnswer::AlreadyAnswered { by, at } => (*by, *at),
-        RefuseAnswer::Unknown | RefuseAnswer::Void | RefuseAnswer::Changed => (None, None),
-    };
-    Refusal {
-        error: ApiError::new(code, refused.to_string(), Retry::Never),
-        answered_by,
-        answered_at,
-    }
 }

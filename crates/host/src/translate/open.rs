@@ -87,8 +87,8 @@ impl OpenMessages {
     }
 
     /// Forgets the oldest message if there are too many: its writer was broken off long ago.
-    fn make_room(&mut self, writer: &Option<String>) {
-        if self.0.len() < MOST_WRITERS || self.0.contains_key(writer) {
+    fn make_room(&mut self) {
+        if self.0.len() < MOST_WRITERS {
             return;
         }
         let oldest = self.0.iter().filter(|(writer, _)| writer.is_some());
@@ -114,7 +114,9 @@ impl OpenMessages {
             self.0.remove(&writer);
             return Vec::new();
         }
-        self.make_room(&writer);
+        if !self.0.contains_key(&writer) {
+            self.make_room();
+        }
         let open = self
             .0
             .entry(writer)
@@ -227,7 +229,7 @@ mod tests {
         let mut open = OpenMessages::default();
         for number in 0..3 * MOST_WRITERS as u64 {
             let writer = (number > 0).then(|| format!("toolu_{number}"));
-            open.make_room(&writer);
+            open.make_room();
             open.0.insert(writer, OpenMessage::at(number));
         }
         assert_eq!(open.0.len(), MOST_WRITERS);

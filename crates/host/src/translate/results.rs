@@ -7,16 +7,15 @@ use estelle_claude::wire::{Content, ContentBlock, Json};
 pub(super) fn words(content: &Content) -> String {
     let mut words = String::new();
     for block in content.blocks() {
-        match block.as_text() {
-            Some(text) => words.push_str(text),
-            None => {
-                if !words.is_empty() && !words.ends_with('\n') {
-                    words.push('\n');
-                }
-                words.push_str(&mark(block));
-                words.push('\n');
-            }
+        if let Some(text) = block.as_text() {
+            words.push_str(text);
+            continue;
         }
+        if !words.is_empty() && !words.ends_with('\n') {
+            words.push('\n');
+        }
+        words.push_str(&mark(block));
+        words.push('\n');
     }
     match content {
         Content::Text(text) => text.clone(),

@@ -54,6 +54,13 @@ async fn a_call_is_judged_in_the_folder_in_which_its_process_works() {
     };
     assert!(!tool.success, "{tool:?}");
     assert!(!tool.result.contains("of the host"), "{tool:?}");
+    let is_told = listener.events.iter().any(
+        |one| matches!(&one.event, ClaudeEvent::Error(error) if error.error.contains("goes on in")),
+    );
+    assert!(
+        is_told,
+        "whoever named another folder hears that it does not count yet"
+    );
     listener.idle().await;
     // The next process works in the new folder, and there the name is harmless.
     end(&host, &id).await;
