@@ -423,7 +423,7 @@ export class Peer {
   }
 
   #event(conversationId: string, workspaceId: string, event: ClaudeEvent): number | undefined {
-    const isPassing = ["text", "thinking", "stateUpdate", "waiting", "idleWarning"].includes(event.type);
+    const isPassing = ["text", "thinking", "stateUpdate", "waiting", "apiRetry", "idleWarning"].includes(event.type);
     const seq = isPassing ? undefined : (this.#seqs.get(conversationId) ?? 0) + 1;
     if (seq !== undefined) this.#seqs.set(conversationId, seq);
     this.#say({

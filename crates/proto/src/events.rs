@@ -8,7 +8,7 @@
 //!                     └── further messages ────┴─► result ─► state idle
 //! ```
 //!
-//! `text`, `thinking`, `stateUpdate`, `waiting` and `idleWarning` are passing: they have no `seq` and are not replayed. All others are durable and
+//! `text`, `thinking`, `stateUpdate`, `waiting`, `apiRetry` and `idleWarning` are passing: they have no `seq` and are not replayed. All others are durable and
 //! numbered densely per conversation. The number stands beside the event in the message that carries it. `text` deltas
 //! are provisional, `textComplete` replaces them; the same holds for `thinking` and `thinkingComplete`.
 //!
@@ -21,6 +21,7 @@
 //! | a person stopped it | `claudeAborted`, then `state` |
 //! | a line of the journal could not be read | `journalDamage` |
 
+use crate::plan::{ApiRetry, LimitsTold};
 use crate::runs::{
     IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, Rewound, SessionReset, TaskUpdate,
 };
@@ -302,6 +303,10 @@ data! {
             stop_reason: String,
             /// Which run.
             generation: Generation,
+            /// Why it failed, for a program; absent if it did not.
+            cause: crate::Cause,
+            /// The HTTP status of the request that failed, if it was one.
+            api_status: u64,
         }
     }
 }
@@ -318,6 +323,10 @@ data! {
             error_code: crate::ErrorCode,
             /// The exit code, if the process ended.
             exit_code: i32,
+            /// Why the turn failed, if one did.
+            cause: crate::Cause,
+            /// The HTTP status of the request that failed, if it was one.
+            api_status: u64,
         }
     }
 }
@@ -360,6 +369,8 @@ union! {
         Waiting(Waiting) = "waiting",
         MessageCancelled(MessageCancelled) = "messageCancelled",
         Rewound(Rewound) = "rewound",
+        Limits(LimitsTold) = "limits",
+        ApiRetry(ApiRetry) = "apiRetry",
     }
 }
 
@@ -372,6 +383,7 @@ impl ClaudeEvent {
                 | Self::Text(_)
                 | Self::Thinking(_)
                 | Self::Waiting(_)
+                | Self::ApiRetry(_)
                 | Self::IdleWarning(_)
         )
     }

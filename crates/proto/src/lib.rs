@@ -2,7 +2,7 @@
 //!
 //! - [`envelope`], [`address`], [`forward`], [`inbox`]: how messages travel between devices, and what the relay may see.
 //! - [`auth`], [`pairing`], [`devices`], [`workspaces`], [`conversations`], [`history`], [`lookup`], [`claude`], [`events`], [`writing`], [`waiting`], [`runs`], [`decisions`],
-//!   [`usage`], [`deploy`], [`version`], [`bugs`], [`folders`], [`tasks`], [`rules`]: one file per boundary; each begins with the exchange it is for.
+//!   [`usage`], [`plan`], [`deploy`], [`version`], [`bugs`], [`folders`], [`tasks`], [`rules`]: one file per boundary; each begins with the exchange it is for.
 //! - [`directions`]: the tables of messages by direction, with rights and serialization keys.
 //! - [`ipc`]: the lines between Pylon and host.
 //! - [`limits`]: every size that is enforced.
@@ -38,6 +38,7 @@ pub mod json;
 pub mod limits;
 pub mod lookup;
 pub mod pairing;
+pub mod plan;
 pub mod rules;
 pub mod runs;
 pub mod tasks;
@@ -67,4 +68,5 @@ pub use ids::{
 pub use inbox::{AppInbox, PylonInbox};
 pub use ipc::{HostToPylon, PylonToHost};
 pub use json::{Json, UnknownObject};
+pub use plan::{Cause, LimitStatus, PLAN, PlanLimit};
 pub use workspaces::{WorkerStatus, Workspace};

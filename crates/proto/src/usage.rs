@@ -1,7 +1,7 @@
 //! Pylon → app: what the agent has used, and whether a deploy waits.
 //!
 //! ```text
-//! pylon ── pylon_status (broadcast: clients) ──►   after each result, and when a device joins
+//! pylon ── pylon_status (broadcast: clients) ──►   after each result, news of the plan, and when a device joins
 //! app   ── usage_request {groupBy} ────────────►   pylon
 //! app   ◄─ usage_result ───────────────────────    one page of rows
 //! ```
@@ -14,7 +14,7 @@
 //! |---|---|
 //! | a grouping that is not one of the known words | `invalid_message` |
 
-use crate::{DeviceId, IsoTime};
+use crate::{DeviceId, IsoTime, PlanLimit};
 
 data! {
     /// Everything a Pylon has used.
@@ -54,6 +54,8 @@ data! {
             host_connected: bool,
             /// The build of the Pylon.
             version: String,
+            /// The windows of the plan, as the CLI last told them.
+            limits: Vec<PlanLimit>,
         }
     }
 }
@@ -122,6 +124,8 @@ reply! {
         optional {
             /// Where the next page begins; absent at the end.
             next_cursor: String,
+            /// The windows of the plan, as the CLI last told them.
+            limits: Vec<PlanLimit>,
         }
     }
 }

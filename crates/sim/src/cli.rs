@@ -35,6 +35,7 @@ mod mcp;
 mod mischief;
 mod model;
 mod permission;
+mod plan;
 mod play;
 mod question;
 mod queue;

@@ -358,6 +358,21 @@ impl PartialEq for ToolInput {
     }
 }
 
+/// The headers of a refusal because a window of the plan is used up until then, in Unix seconds.
+pub fn used_up(window: &str, resets_at: u64) -> BTreeMap<String, String> {
+    let header = |name: &str, value: &str| {
+        (
+            format!("anthropic-ratelimit-unified-{name}"),
+            value.to_owned(),
+        )
+    };
+    BTreeMap::from([
+        header("status", "rejected"),
+        header("reset", &resets_at.to_string()),
+        header("representative-claim", window),
+    ])
+}
+
 #[cfg(test)]
 #[path = "script_tests.rs"]
 mod tests;

@@ -5,6 +5,7 @@ import type { DecisionKind, DecisionState, PermissionDecision, Question } from "
 import type { ErrorCode } from "./error";
 import type { ClaudeSessionId, ClientMessageId, DeviceId, Generation, Timestamp, ToolUseId } from "./ids";
 import type { Json } from "./json";
+import type { ApiRetry, Cause, LimitsTold } from "./plan";
 import type { IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, Rewound, SessionReset, TaskUpdate } from "./runs";
 import type { MessageCancelled, Waiting } from "./waiting";
 import type { OpenBlock, ThinkingComplete, ThinkingDelta } from "./writing";
@@ -39,7 +40,7 @@ reason: string, };
 /**
  * What the agent does.
  */
-export type ClaudeEvent = { "type": "userMessage" } & UserMessage | { "type": "init" } & Init | { "type": "stateUpdate" } & StateUpdate | { "type": "text" } & TextDelta | { "type": "textComplete" } & TextComplete | { "type": "thinking" } & ThinkingDelta | { "type": "thinkingComplete" } & ThinkingComplete | { "type": "toolInfo" } & ToolInfo | { "type": "toolComplete" } & ToolComplete | { "type": "permission_request" } & PermissionAsked | { "type": "askQuestion" } & QuestionAsked | { "type": "decisionAnswered" } & DecisionAnswered | { "type": "state" } & StateChanged | { "type": "result" } & TurnResult | { "type": "error" } & ErrorEvent | { "type": "claudeAborted" } & ClaudeAborted | { "type": "taskUpdate" } & TaskUpdate | { "type": "journalDamage" } & JournalDamage | { "type": "process_paused" } & ProcessPaused | { "type": "process_resumed" } & ProcessResumed | { "type": "idleWarning" } & IdleWarning | { "type": "sessionReset" } & SessionReset | { "type": "waiting" } & Waiting | { "type": "messageCancelled" } & MessageCancelled | { "type": "rewound" } & Rewound;
+export type ClaudeEvent = { "type": "userMessage" } & UserMessage | { "type": "init" } & Init | { "type": "stateUpdate" } & StateUpdate | { "type": "text" } & TextDelta | { "type": "textComplete" } & TextComplete | { "type": "thinking" } & ThinkingDelta | { "type": "thinkingComplete" } & ThinkingComplete | { "type": "toolInfo" } & ToolInfo | { "type": "toolComplete" } & ToolComplete | { "type": "permission_request" } & PermissionAsked | { "type": "askQuestion" } & QuestionAsked | { "type": "decisionAnswered" } & DecisionAnswered | { "type": "state" } & StateChanged | { "type": "result" } & TurnResult | { "type": "error" } & ErrorEvent | { "type": "claudeAborted" } & ClaudeAborted | { "type": "taskUpdate" } & TaskUpdate | { "type": "journalDamage" } & JournalDamage | { "type": "process_paused" } & ProcessPaused | { "type": "process_resumed" } & ProcessResumed | { "type": "idleWarning" } & IdleWarning | { "type": "sessionReset" } & SessionReset | { "type": "waiting" } & Waiting | { "type": "messageCancelled" } & MessageCancelled | { "type": "rewound" } & Rewound | { "type": "limits" } & LimitsTold | { "type": "apiRetry" } & ApiRetry;
 
 /**
  * A decision is no longer open: somebody answered first, or the process that asked is gone.
@@ -81,7 +82,15 @@ errorCode?: ErrorCode,
 /**
  * The exit code, if the process ended.
  */
-exitCode?: number, };
+exitCode?: number, 
+/**
+ * Why the turn failed, if one did.
+ */
+cause?: Cause, 
+/**
+ * The HTTP status of the request that failed, if it was one.
+ */
+apiStatus?: number, };
 
 /**
  * The agent started or changed its session.
@@ -312,7 +321,15 @@ stop_reason?: string,
 /**
  * Which run.
  */
-generation?: Generation, };
+generation?: Generation, 
+/**
+ * Why it failed, for a program; absent if it did not.
+ */
+cause?: Cause, 
+/**
+ * The HTTP status of the request that failed, if it was one.
+ */
+apiStatus?: number, };
 
 /**
  * Tokens of a turn.

@@ -20,6 +20,7 @@ export type * from "./ipc";
 export type * from "./json";
 export type * from "./lookup";
 export type * from "./pairing";
+export type * from "./plan";
 export type * from "./rules";
 export type * from "./runs";
 export type * from "./tasks";

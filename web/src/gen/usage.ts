@@ -2,6 +2,7 @@
 
 import type { ErrorCode, Retry } from "./error";
 import type { DeviceId, IsoTime, RequestId } from "./ids";
+import type { PlanLimit } from "./plan";
 
 /**
  * Everything a Pylon has used.
@@ -59,7 +60,11 @@ hostConnected?: boolean,
 /**
  * The build of the Pylon.
  */
-version?: string, };
+version?: string, 
+/**
+ * The windows of the plan, as the CLI last told them.
+ */
+limits?: Array<PlanLimit>, };
 
 /**
  * What one row of usage stands for.
@@ -115,6 +120,10 @@ success: boolean,
  * Where the next page begins; absent at the end.
  */
 nextCursor?: string, 
+/**
+ * The windows of the plan, as the CLI last told them.
+ */
+limits?: Array<PlanLimit>, 
 /**
  * Why not, for a person to read; only on failure.
  */

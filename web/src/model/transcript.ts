@@ -232,6 +232,10 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
     }
     case "idleWarning":
       return { ...transcript, idleStopAt: stamp.at + event.secondsLeft * 1_000 };
+    case "limits":
+    case "apiRetry":
+      // What the plan allows is a matter of the machine; a try that failed is told by the activity.
+      return transcript;
     case "permission_request":
     case "askQuestion":
       // Open decisions are kept for all conversations together, in `decisions.ts`.

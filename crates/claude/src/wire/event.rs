@@ -81,6 +81,19 @@ wire_struct! {
             "errorCode" => error_code: String,
             "canUserPurchaseCredits" => can_user_purchase_credits: bool,
             "hasChargeableSavedPaymentMethod" => has_chargeable_saved_payment_method: bool,
+            /// All windows with their use, by name; newer releases say it.
+            "unifiedWindows" => unified_windows: BTreeMap<String, UnifiedWindow>,
+        }
+    }
+}
+
+wire_struct! {
+    /// How much of a window is used.
+    pub struct UnifiedWindow {
+        optional {
+            utilization: f64,
+            /// Unix seconds.
+            "resetsAt" => resets_at: f64,
         }
     }
 }

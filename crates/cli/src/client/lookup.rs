@@ -6,7 +6,9 @@ use anyhow::Context as _;
 use clap::Args;
 use estelle_proto::lookup::{HistorySearch, SearchHit};
 use estelle_proto::usage::{UsageGroup, UsageRequest, UsageRow};
-use estelle_proto::{ConversationId, DeviceId, IsoTime, QueryText, Seq, limits};
+use estelle_proto::{
+    ConversationId, DeviceId, IsoTime, LimitStatus, PlanLimit, QueryText, Seq, limits,
+};
 
 use super::failure::EXIT_CODES;
 use super::fleet::Fleet;
@@ -176,10 +178,13 @@ pub(super) async fn usage(args: &UsageArgs) -> anyhow::Result<ExitCode> {
     let mut table = Table::default();
     table.row(["", "COST", "READ", "WRITTEN", "CACHED"].map(str::to_owned));
     for machine in &fleet.machines {
-        let rows = all_usage(&mut link, machine.id, args).await?;
+        let (rows, limits) = all_usage(&mut link, machine.id, args).await?;
         if args.client.json {
             for row in &rows {
                 print_json(row)?;
+            }
+            for limit in &limits {
+                print_json(limit)?;
             }
             continue;
         }
@@ -188,6 +193,9 @@ pub(super) async fn usage(args: &UsageArgs) -> anyhow::Result<ExitCode> {
         }
         for row in &rows {
             table.row(cells(row, &fleet));
+        }
+        for limit in &limits {
+            table.note(&window(limit));
         }
     }
     if !args.client.json {
@@ -200,7 +208,7 @@ async fn all_usage(
     link: &mut Link,
     machine: DeviceId,
     args: &UsageArgs,
-) -> anyhow::Result<Vec<UsageRow>> {
+) -> anyhow::Result<(Vec<UsageRow>, Vec<PlanLimit>)> {
     let mut rows = Vec::new();
     let mut cursor = None;
     loop {
@@ -214,9 +222,31 @@ async fn all_usage(
         rows.extend(page.rows);
         cursor = page.next_cursor;
         if cursor.is_none() {
-            return Ok(rows);
+            return Ok((rows, page.limits.unwrap_or_default()));
         }
     }
+}
+
+/// A window of the plan, in a line.
+fn window(limit: &PlanLimit) -> String {
+    let name = limit.window.replace('_', " ");
+    let how = match &limit.status {
+        LimitStatus::Allowed => "has room",
+        LimitStatus::AllowedWarning => "is nearly used up",
+        LimitStatus::Rejected => "is used up",
+        LimitStatus::Unknown(word) => word,
+    };
+    let used = limit
+        .utilization
+        .map(|share| format!(", {:.0} % used", share * 100.0));
+    let until = limit
+        .resets_at
+        .map(|at| format!(", begins anew at {}", IsoTime::from(at)));
+    format!(
+        "limit {name} {how}{}{}",
+        used.unwrap_or_default(),
+        until.unwrap_or_default()
+    )
 }
 
 fn cells(row: &UsageRow, fleet: &Fleet) -> [String; 5] {

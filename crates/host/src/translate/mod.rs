@@ -2,7 +2,7 @@
 //!
 //! A [`Translator`] belongs to one run and folds its messages in order. It is pure: the same lines give the same
 //! events and facts, so a journal can be read again after a crash. It keeps only what later lines need: the open message
-//! of the agent and of each sub-agent, the names of called tools, the cost so far and the mode. It does not decide:
+//! of the agent and of each sub-agent, the names of called tools, the cost so far, the plan and the mode. It does not decide:
 //! states, decisions and numbering belong to the conversation. [`lines`] is the other direction.
 
 mod called;
@@ -11,6 +11,7 @@ mod digest;
 pub mod lines;
 mod open;
 mod outcome;
+mod plan;
 mod results;
 
 use std::collections::BTreeMap;
@@ -34,6 +35,7 @@ use called::CalledTools;
 pub use digest::digest_of_answer;
 use open::OpenMessages;
 use outcome::Costs;
+use plan::Plan;
 
 /// Which way of reading a journal this is; it stands beside everything that was read.
 pub const READER: u32 = 2;
@@ -82,6 +84,7 @@ pub struct Translator {
     /// Names of called tools by call, until they come back.
     tools: CalledTools,
     costs: Costs,
+    plan: Plan,
     /// The session, model and tools last announced.
     announced: Option<Init>,
     /// The CLI's own permission mode.
@@ -109,6 +112,7 @@ impl Translator {
             open: OpenMessages::default(),
             tools: CalledTools::default(),
             costs: Costs::default(),
+            plan: Plan::default(),
             announced: None,
             mode: None,
             given: BTreeMap::new(),
@@ -190,6 +194,7 @@ impl Translator {
         match &message.body {
             Body::StreamEvent(event) => found.take(self.streamed(event, from)),
             Body::Assistant(answer) => {
+                self.plan.answered(answer);
                 let parent = tool_use_id(answer.parent_tool_use_id.as_deref());
                 self.blocks(&answer.message.content, parent.as_ref(), &mut found);
             }
@@ -209,9 +214,14 @@ impl Translator {
                 if outcome::is_resume_failure(result) {
                     found.seen.push(Seen::ResumeFailed);
                 }
-                found.take(self.costs.outcome(result, self.generation));
+                let why = self.plan.why(result);
+                found.take(self.costs.outcome(result, self.generation, why));
             }
             Body::System(system) => self.system(system, &mut found),
+            Body::RateLimitEvent(event) => {
+                let told = self.plan.limits(&event.rate_limit_info);
+                found.take(told.into_iter().collect());
+            }
             Body::CommandLifecycle(life) => {
                 let told = control::lifecycle(&life.command_uuid, &life.state);
                 if told.is_some() {
@@ -378,6 +388,7 @@ impl Translator {
                 found.seen.extend(self.mode_is(mode.map(WireMode::as_str)));
                 None
             }
+            SystemMessage::ApiRetry(retry) => Some(plan::retry(retry)),
             SystemMessage::TaskStarted(task) => Some(task_update(
                 &task.task_id,
                 "started",

@@ -9,6 +9,8 @@ use estelle_proto::Generation;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent, TurnResult, Usage};
 use estelle_state::conversation::{MessageId, Seen};
 
+use super::plan::Why;
+
 /// The cost of the process so far.
 #[derive(Debug, Default)]
 pub(super) struct Costs {
@@ -56,8 +58,13 @@ impl Costs {
         &mut self,
         result: &ResultMessage,
         generation: Generation,
+        why: Option<Why>,
     ) -> Vec<ClaudeEvent> {
+        let api_status = why.as_ref().and_then(|why| why.api_status);
+        let cause = why.map(|why| why.cause);
         let turn = TurnResult {
+            cause: cause.clone(),
+            api_status,
             stop_reason: stop_reason(result),
             generation: Some(generation),
             ..TurnResult::new(
@@ -70,7 +77,11 @@ impl Costs {
         };
         let mut events = vec![ClaudeEvent::Result(turn)];
         if result.is_error() {
-            events.push(ClaudeEvent::Error(ErrorEvent::new(reason(result))));
+            events.push(ClaudeEvent::Error(ErrorEvent {
+                cause,
+                api_status,
+                ..ErrorEvent::new(reason(result))
+            }));
         }
         events
     }

@@ -15,7 +15,7 @@ use tokio::task::{Id, JoinSet};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::context::{Asker, Context, Msg, Seen};
+use super::context::{Asker, Context, Msg, Seen, now};
 use super::error::refusal;
 use super::intake::{BATCH, RETRY};
 use super::lanes::{Entry, Lane, Lanes};
@@ -455,6 +455,7 @@ async fn tell_status(cx: Context, outlet: Outlet) {
     let mut status = PylonStatus::new(cx.device(), usage, is_deploy_ready);
     status.host_connected = Some(matches!(*cx.host.state().borrow(), HostState::Up(_)));
     status.version = Some(cx.config.build.clone());
+    status.limits = cx.store.plan_limits(now()).await.ok();
     // Whoever is not there when it is said hears it when they come.
     let _ = outlet.send(&Envelope::<PylonToApp>::broadcast(
         Broadcast::Clients,

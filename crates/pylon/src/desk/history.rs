@@ -5,7 +5,7 @@ use estelle_proto::lookup::{HistorySearch, HistorySearchResult, ToolDetail, Tool
 use estelle_proto::usage::{UsageGroup, UsageRequest, UsageResult};
 use estelle_proto::{ApiError, Reply, ToolUseId};
 
-use super::context::{Asker, Context};
+use super::context::{Asker, Context, now};
 use super::conversations::no_history;
 use super::error::{Told, unknown_word};
 use crate::store::{PageQuery, SearchQuery, UsagePage, UsageQuery};
@@ -71,6 +71,7 @@ pub(super) async fn usage(cx: &Context, asker: &Asker, request: UsageRequest) {
         Ok(page) => UsageResult {
             rows: page.rows,
             next_cursor: page.next_cursor,
+            limits: cx.store.plan_limits(now()).await.ok(),
             ..result
         },
         Err(error) => result.failed(error),

@@ -67,7 +67,8 @@ impl Actor {
         for (event, outcome) in events.iter().zip(outcomes) {
             match outcome {
                 Outcome::Applied | Outcome::Passing => {
-                    is_used |= matches!(event.event, ClaudeEvent::Result(_));
+                    is_used |=
+                        matches!(event.event, ClaudeEvent::Result(_) | ClaudeEvent::Limits(_));
                     self.show(event).await;
                     if is_notable(&event.event) {
                         notable.insert(event.session_id.clone());

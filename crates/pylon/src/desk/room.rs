@@ -47,6 +47,9 @@ impl Audience {
             | ClaudeEvent::IdleWarning(_)
             | ClaudeEvent::SessionReset(_)
             | ClaudeEvent::Rewound(_)
+            // What the plan allows reaches everybody with the state of the pylon.
+            | ClaudeEvent::Limits(_)
+            | ClaudeEvent::ApiRetry(_)
             | ClaudeEvent::Unknown(_) => Self::Viewers,
         }
     }

@@ -20,7 +20,7 @@ use super::entry::{self, Beside, Call, Entry, Part};
 use super::folded::Folded;
 use super::row::{count, count_option, int, parsed, parsed_option};
 use super::threads::Keep;
-use super::{Store, StoreError, afresh, devices, rewinds, usage, words};
+use super::{Store, StoreError, afresh, devices, plan, rewinds, usage, words};
 
 /// What became of one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -299,6 +299,7 @@ fn fold(
             Ok(())
         }
         ClaudeEvent::Result(result) => usage::count(db, conversation, result, at),
+        ClaudeEvent::Limits(told) => plan::keep(db, &told.limits, at),
         _ => Ok(()),
     }
 }

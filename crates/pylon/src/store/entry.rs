@@ -145,6 +145,8 @@ pub(super) fn entry(
         | ClaudeEvent::Thinking(_)
         | ClaudeEvent::Waiting(_)
         | ClaudeEvent::IdleWarning(_)
+        | ClaudeEvent::Limits(_)
+        | ClaudeEvent::ApiRetry(_)
         | ClaudeEvent::Unknown(_) => None,
     }
 }

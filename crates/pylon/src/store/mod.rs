@@ -22,6 +22,7 @@ mod forks;
 mod migrate;
 mod open;
 mod page;
+mod plan;
 mod rebuild;
 mod rewinds;
 mod row;

@@ -33,7 +33,8 @@ impl Sim {
     ) -> Result<Option<Refusal>, Abort> {
         let retries = self.setup().env.max_retries;
         let tried = turn.retries;
-        if is_retried(error.status) && tried < retries {
+        let used_up = self.used_up(error);
+        if used_up.is_none() && is_retried(error.status) && tried < retries {
             turn.retries += 1;
             let delay = self.retry_delay(error, turn.retries);
             let shown = if self.is_325() { delay.round() } else { delay };
@@ -56,7 +57,10 @@ impl Sim {
             return Ok(None);
         }
         turn.retries = 0;
-        let refusal = self.refusal(error);
+        let mut refusal = self.refusal(error);
+        if let Some(used_up) = used_up {
+            refusal.text = self.print_used_up(used_up);
+        }
         if refusal.too_long && self.with(|state| state.chat.messages > 1) {
             self.print_vain_compaction();
         }

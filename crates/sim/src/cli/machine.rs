@@ -240,6 +240,7 @@ fn fresh_state(setup: Setup, disk: Box<dyn Disk>, now: u64) -> State {
         mcp: mcp.collect(),
         tasks: Vec::new(),
         totals: Totals::default(),
+        refused: None,
         work: Work {
             last_scope: 0,
             steps: 0,

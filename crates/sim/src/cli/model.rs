@@ -98,6 +98,7 @@ impl Sim {
             Action::Mischief(mischief) => self.mischief(turn, mischief, step.gate.as_ref()).await?,
             Action::Http(_) => Said::default(),
         };
+        self.print_let_through();
         cursor.advance();
         turn.requests += 1;
         turn.stop_reason = Some(said.stop.clone());

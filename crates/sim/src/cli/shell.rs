@@ -84,6 +84,10 @@ fn read_env(version: Version) -> anyhow::Result<Env> {
             Switch::Checkpoints,
             on("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"),
         ),
+        (
+            Switch::Plan,
+            var("CLAUDE_CODE_OAUTH_TOKEN").is_some() && var("ANTHROPIC_API_KEY").is_none(),
+        ),
     ];
     let switches = switches
         .into_iter()

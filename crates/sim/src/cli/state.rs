@@ -62,6 +62,8 @@ pub(crate) enum Switch {
     RerunInterrupted,
     /// File checkpoints.
     Checkpoints,
+    /// Signed in to a plan instead of having a key (`CLAUDE_CODE_OAUTH_TOKEN`).
+    Plan,
 }
 
 impl Env {
@@ -253,6 +255,8 @@ pub(crate) struct State {
     pub(crate) tasks: Vec<Task>,
     /// Money, tokens, time.
     pub(crate) totals: Totals,
+    /// What was last printed of the plan, while it refuses.
+    pub(crate) refused: Option<Json>,
     /// Scopes, turns and files.
     pub(crate) work: Work,
 }

@@ -41,6 +41,7 @@ on_both_versions!(
     question_and_parallel_tools,
     sub_agent_plays_the_script_of_its_prompt,
     errors_without_retry_and_with,
+    a_used_up_plan_is_named_once_and_lifted,
     broken_streams_fall_back,
     cut_and_refused_answers_go_on,
     a_gate_lets_a_test_interrupt_in_mid_stream,
@@ -238,6 +239,50 @@ async fn errors_without_retry_and_with(cli: &RealCli) -> anyhow::Result<()> {
             .await?,
         "next turn ok",
     );
+    Ok(())
+}
+
+/// With a plan instead of a key. The simulator prints the same (`sim_control`).
+async fn a_used_up_plan_is_named_once_and_lifted(cli: &RealCli) -> anyhow::Result<()> {
+    let plan = [
+        ("CLAUDE_CODE_OAUTH_TOKEN", "fake"),
+        ("ANTHROPIC_API_KEY", ""),
+    ];
+    let mut cli = Driven::start(cli, &plan).await?;
+    let used_up = HttpError {
+        status: 429,
+        etype: "rate_limit_error".to_owned(),
+        msg: "no".to_owned(),
+        times: None,
+        // Far from now, so that the text has the same form at any hour.
+        headers: estelle_sim::script::used_up("five_hour", 4_102_444_800),
+    };
+    let used_up = Script::new().step(Action::Http(used_up)).prompt();
+    let refused = "assistant:text result/success";
+    for (prompt, rest) in [
+        (&used_up, format!("rate_limit_event {refused}")),
+        (&used_up, refused.to_owned()),
+    ] {
+        let turn = cli.turn(prompt, allow).await?;
+        assert_eq!(turn.shape(), shape(&[OPENING, &rest]));
+        assert!(
+            turn.text().starts_with("You've hit your"),
+            "{}",
+            turn.text()
+        );
+        assert_eq!(turn.result()["api_error_status"], json!(429));
+        assert_eq!(turn.all("assistant:text")[0]["error"], "rate_limit");
+        for event in turn.all("rate_limit_event") {
+            let info = &event["rate_limit_info"];
+            assert_eq!(info["status"], "rejected");
+            assert_eq!(info["rateLimitType"], "five_hour");
+            assert_eq!(info["resetsAt"], 4_102_444_800_u64);
+        }
+    }
+    let turn = cli.turn(&Script::new().say("fine").prompt(), allow).await?;
+    let lifted = turn.all("rate_limit_event");
+    assert_eq!(lifted.len(), 1);
+    assert_eq!(lifted[0]["rate_limit_info"]["status"], "allowed");
     Ok(())
 }
 

@@ -533,3 +533,45 @@ async fn state_changes_are_told_when_asked_for() -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// A plan whose window is used up, as both real releases print it (see `a_used_up_plan_is_named_once` in `real_api`).
+#[tokio::test]
+async fn a_used_up_plan_is_named_once_and_lifted() -> anyhow::Result<()> {
+    let used_up = HttpError {
+        status: 429,
+        etype: "rate_limit_error".to_owned(),
+        msg: "no".to_owned(),
+        times: None,
+        headers: estelle_sim::script::used_up("five_hour", 1_794_829_222),
+    };
+    let used_up = Script::new().step(Action::Http(used_up));
+    for (version, name) in VERSIONS.into_iter().zip(["session", "5-hour"]) {
+        let mut sim = Start::new(version)?
+            .env("CLAUDE_CODE_OAUTH_TOKEN", "fake")
+            .spawn()?;
+        let mut told = Vec::new();
+        for prompt in [&used_up, &used_up, &Script::new().say("fine")] {
+            sim.play(prompt).await?;
+            let lines = sim.until(|line| line["type"] == "result").await?;
+            let limits = lines
+                .iter()
+                .filter(|line| line["type"] == "rate_limit_event");
+            told.push(
+                limits
+                    .map(|line| line["rate_limit_info"]["status"].clone())
+                    .collect::<Vec<_>>(),
+            );
+            assert!(!kinds(&lines).iter().any(|kind| kind == "api_retry"));
+            if *prompt == used_up {
+                let text = format!("You've hit your {name} limit · resets 11:40am (UTC)");
+                assert_eq!(lines.last().unwrap()["result"], text);
+                assert_eq!(lines.last().unwrap()["api_error_status"], 429);
+            }
+        }
+        assert_eq!(
+            told,
+            [vec![json!("rejected")], vec![], vec![json!("allowed")]]
+        );
+    }
+    Ok(())
+}

@@ -3,8 +3,9 @@
 //! Remembers the text that was streamed, so that the complete text is not shown a second time.
 
 use estelle_claude::wire::question::ASK_USER_QUESTION;
-use estelle_proto::ClaudeEvent;
 use estelle_proto::events::{TextComplete, TextDelta, ToolComplete, TurnResult};
+use estelle_proto::plan::ApiRetry;
+use estelle_proto::{ClaudeEvent, IsoTime, LimitStatus, PlanLimit};
 
 use super::answer::call;
 use crate::chat::piece::{Piece, Tone};
@@ -77,6 +78,8 @@ impl View {
             | ClaudeEvent::SessionReset(_)
             | ClaudeEvent::Rewound(_)
             | ClaudeEvent::JournalDamage(_)
+            | ClaudeEvent::Limits(_)
+            | ClaudeEvent::ApiRetry(_)
             // Decisions are shown as what they ask, and states by the prompt.
             | ClaudeEvent::PermissionAsked(_)
             | ClaudeEvent::QuestionAsked(_)
@@ -181,6 +184,8 @@ fn remark(event: &ClaudeEvent) -> Vec<Piece> {
                 format!("The process is stopped in {seconds} seconds unless something happens.");
             (Tone::Dim, text)
         }
+        ClaudeEvent::ApiRetry(retry) => (Tone::Dim, retried(retry)),
+        ClaudeEvent::Limits(told) => return told.limits.iter().filter_map(limit).collect(),
         ClaudeEvent::SessionReset(reset) => (
             Tone::Dim,
             format!("──── a new session ({}) ────", reset.reason),
@@ -199,6 +204,41 @@ fn remark(event: &ClaudeEvent) -> Vec<Piece> {
         _ => return Vec::new(),
     };
     vec![Piece::line(tone, text)]
+}
+
+fn retried(retry: &ApiRetry) -> String {
+    let status = retry.api_status;
+    let why = status.map_or_else(
+        || retry.cause.to_string(),
+        |status| format!("{status}, {}", retry.cause),
+    );
+    let tries = retry.max_retries.map(|most| format!(" of {most}"));
+    let wait = retry
+        .delay_ms
+        .map(|wait| format!(" in {} s", wait.div_ceil(1000)));
+    format!(
+        "The API failed ({why}); try {}{} follows{}.",
+        retry.attempt,
+        tries.unwrap_or_default(),
+        wait.unwrap_or_default()
+    )
+}
+
+/// A window that refuses requests or is about to.
+fn limit(limit: &PlanLimit) -> Option<Piece> {
+    let (tone, how) = match limit.status {
+        LimitStatus::Rejected => (Tone::Bad, "is used up"),
+        LimitStatus::AllowedWarning => (Tone::Dim, "is nearly used up"),
+        LimitStatus::Allowed | LimitStatus::Unknown(_) => return None,
+    };
+    let name = limit.window.replace('_', " ");
+    let until = limit
+        .resets_at
+        .map(|at| format!("; it begins anew at {}", IsoTime::from(at)));
+    Some(Piece::line(
+        tone,
+        format!("The {name} limit {how}{}.", until.unwrap_or_default()),
+    ))
 }
 
 fn complete(done: &ToolComplete) -> Vec<Piece> {

@@ -54,7 +54,7 @@ async fn usage(cast: &mut Cast, talk: &Talk) {
         });
         let payload = json!({
             "deviceId": "count", "claudeUsage": sums, "deployReady": "bool", "hostConnected?": "bool",
-            "version?": "id",
+            "version?": "id", "limits?": ["any"],
         });
         check(&status["payload"], &payload);
         assert_eq!(status["broadcast"], "clients");

@@ -5,6 +5,7 @@ pub(crate) mod client;
 mod devices;
 mod forks;
 mod killed;
+mod limits;
 mod rewinds;
 mod secured;
 pub(crate) mod stage;

@@ -35,6 +35,11 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) async fn start(agent: &Agent) -> Self {
+        Self::start_with(agent, &[]).await
+    }
+
+    /// The same with more in the environment of everything that runs on it.
+    pub(crate) async fn start_with(agent: &Agent, settings: &[(&str, &str)]) -> Self {
         let place = tempfile::tempdir().unwrap();
         for folder in ["home", "gates", "markers", "work"] {
             std::fs::create_dir(place.path().join(folder)).unwrap();
@@ -71,6 +76,8 @@ impl Machine {
             ("PROCESS_SHUTDOWN_GRACE_SECONDS", "7".to_owned()),
         ];
         environment.extend(more.map(|(name, value)| (name.to_owned(), value)));
+        let settings = settings.iter();
+        environment.extend(settings.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         std::fs::write(place.path().join("viewer.token"), VIEWER_TOKEN).unwrap();
         let mut machine = Self {
             place,

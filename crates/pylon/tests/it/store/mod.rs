@@ -5,6 +5,7 @@ mod devices;
 mod history;
 mod killed;
 mod lasting;
+mod plan;
 mod sample;
 mod search;
 mod usage;

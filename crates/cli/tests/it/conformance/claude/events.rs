@@ -56,8 +56,18 @@ pub(super) fn check_event(frame: &Value) {
         "result" => json!({
             "subtype": "id", "duration_ms": "count", "total_cost_usd": "number", "num_turns": "count",
             "usage": usage, "stop_reason?": "id", "generation?": "count",
+            "cause?": "id", "apiStatus?": "count",
         }),
-        "error" => json!({"error": "id", "errorCode?": "id", "exitCode?": "number"}),
+        "error" => json!({
+            "error": "id", "errorCode?": "id", "exitCode?": "number", "cause?": "id", "apiStatus?": "count",
+        }),
+        "limits" => json!({"limits": [{
+            "window": "id", "status": "id", "resetsAt?": "ms", "utilization?": "number", "overageStatus?": "id",
+            "overageResetsAt?": "ms", "isUsingOverage?": "bool", "toldAt?": "ms",
+        }]}),
+        "apiRetry" => json!({
+            "attempt": "count", "cause": "id", "maxRetries?": "count", "delayMs?": "count", "apiStatus?": "count",
+        }),
         _ => return,
     };
     shape["type"] = json!(kind);
