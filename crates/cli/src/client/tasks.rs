@@ -158,23 +158,23 @@ async fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let task = shown.task.context("the machine did not say what it has")?;
-    let line = |name: &str, value: Option<&str>| {
+    let field = |name: &str, value: Option<&str>| {
         if let Some(value) = value {
             anstream::println!("{name:<10}{}", clean::line(value));
         }
     };
-    line("title", Some(&task.title));
-    line("id", Some(&task.id));
-    line("status", Some(task.status.as_str()));
-    line("file", task.file.as_deref());
-    line("created", task.created_at.as_deref());
-    line("started", task.started_at.as_deref());
-    line("completed", task.completed_at.as_deref());
-    line(
+    field("title", Some(&task.title));
+    field("id", Some(&task.id));
+    field("status", Some(task.status.as_str()));
+    field("file", task.file.as_deref());
+    field("created", task.created_at.as_deref());
+    field("started", task.started_at.as_deref());
+    field("completed", task.completed_at.as_deref());
+    field(
         "error",
         task.error.as_deref().filter(|_| task.problem.is_none()),
     );
-    line("problem", task.problem.as_deref());
+    field("problem", task.problem.as_deref());
     anstream::println!("\n{}", clean::text(task.content.trim()));
     if task.truncated == Some(true) {
         anstream::println!("\n… the file has more.");

@@ -19,6 +19,10 @@ use crate::link::lines::{Line, Lines};
 
 /// What a wire tells the actor.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all are messages, and each is moved on at once"
+)]
 pub(super) enum FromWire {
     Up(Hello),
     Message(HostToPylon),

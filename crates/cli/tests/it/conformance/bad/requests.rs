@@ -16,6 +16,10 @@ pub(super) struct Requests {
 }
 
 impl Requests {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: one row for each kind of request"
+    )]
     pub(super) fn new(talk: &Talk, call: &Value, folder: &Value) -> Self {
         let both = talk.with(&json!({}));
         let with = |more: Value| talk.with(&more);
