@@ -185,7 +185,7 @@ impl Actor {
         Ok(())
     }
 
-    pub(super) fn is_ready(&self) -> bool {
+    fn is_ready(&self) -> bool {
         let run = self.book.conversation().run();
         run.is_some_and(estelle_state::conversation::Run::is_ready)
     }

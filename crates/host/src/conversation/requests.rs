@@ -250,7 +250,6 @@ impl Actor {
 
     async fn stop(&mut self, command: StopSession, reply: Reply) -> Result<(), Broken> {
         self.break_off(Background::Ends).await?;
-        self.give_up_start();
         if !command.end_process.unwrap_or_default() || self.book.conversation().run().is_none() {
             let _ = reply.send(Ok(Done::default()));
             return Ok(());

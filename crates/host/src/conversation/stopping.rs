@@ -88,21 +88,6 @@ impl Actor {
         Ok(())
     }
 
-    /// A start that nobody waits for any more is given up; a process that does not even greet back has its grace to do so.
-    pub(super) fn give_up_start(&mut self) {
-        match &self.phase {
-            Phase::Preparing(_) if self.book.conversation().due().is_none() => {
-                self.phase = Phase::Quiet;
-            }
-            Phase::Live(_) if !self.is_ready() => self.stopping.interrupted(),
-            Phase::Quiet
-            | Phase::Preparing(_)
-            | Phase::Spawning(_)
-            | Phase::Live(_)
-            | Phase::Sweeping(_) => {}
-        }
-    }
-
     /// Ends the run: asks it first. What it has not begun, it is not to begin.
     pub(super) async fn stop_run(&mut self, why: StopReason) -> Result<(), Broken> {
         let Some(entry) = self.book.decide().stop_run(now(), why) else {
@@ -124,10 +109,7 @@ impl Actor {
         let time = self.stopping.began.elapsed();
         while let Some(push) = self.stopping.escalation.overdue(time) {
             match push {
-                // A turn that does not end, or a process that was told to stop before it said a word.
-                Push::EndProcess
-                    if self.book.conversation().is_interrupted() || !self.is_ready() =>
-                {
+                Push::EndProcess if self.book.conversation().is_interrupted() => {
                     self.stop_run(StopReason::Disobeyed).await?;
                 }
                 Push::EndProcess => {}

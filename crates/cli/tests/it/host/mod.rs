@@ -332,7 +332,6 @@ on_all_agents!(
     a_new_session_drops_what_waits_in_the_agent_and_says_so,
     a_shutdown_keeps_what_waits_in_the_agent_for_the_next_process,
     a_stop_takes_what_waits_in_the_agent_with_it,
-    a_stop_ends_what_goes_on_in_the_background,
     a_message_that_no_pipe_holds_can_be_read_and_its_neighbours_cannot,
     a_copy_goes_on_from_before_a_message,
     a_conversation_is_rewound_to_before_a_message,
@@ -345,5 +344,6 @@ on_all_agents!(
     only real:
     what_a_folder_brings_is_loaded_only_when_it_is_trusted,
     trust_reaches_a_process_that_lives,
+    a_stop_ends_what_goes_on_in_the_background,
     an_agent_that_answers_for_itself_is_stopped,
 );
