@@ -14,6 +14,8 @@ use estelle_proto::Token;
 use estelle_proto::workspaces::PylonInfo;
 use estelle_pylon::bugs;
 use estelle_pylon::desk::{self, DeskConfig, DeskParts, LocalDesk};
+use estelle_pylon::files::Guard;
+use estelle_pylon::git::Git;
 use estelle_pylon::link::host::{HostConfig, HostLink};
 use estelle_pylon::link::relay::{FromRelay, RelayConfig, RelayLink};
 use estelle_pylon::store::Store;
@@ -26,6 +28,7 @@ use tokio_util::task::TaskTracker;
 use crate::client::check_secrecy;
 use crate::config::{Config, ConfigArgs, PylonSection};
 use crate::data::DataArgs;
+use crate::host::load_patterns;
 use crate::machine::{Door, Inside, Restoration, is_for_the_machine, tell};
 use crate::up::Terminal;
 use crate::{gateway, logging, signals};
@@ -154,6 +157,8 @@ impl Pylon {
             first_conversation: pylon.first_conversation.clone(),
             bugs: data.join(bugs::FILE),
             releases: config.deploy.releases(data),
+            guard: Guard::new(load_patterns(data)?, data),
+            git: Git::default(),
         };
         let desk = desk::spawn(desk, parts, &tasks, stop.clone());
         Ok(Self {

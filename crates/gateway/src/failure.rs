@@ -93,7 +93,10 @@ fn status(code: &ErrorCode) -> StatusCode {
         | ErrorCode::DuplicateId
         | ErrorCode::Conflict
         | ErrorCode::StaleCursor => StatusCode::CONFLICT,
-        ErrorCode::BadPath | ErrorCode::NotConfigured => StatusCode::UNPROCESSABLE_ENTITY,
+        ErrorCode::BadPath
+        | ErrorCode::NotConfigured
+        | ErrorCode::NoRepository
+        | ErrorCode::GitFailed => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorCode::AgentUnavailable | ErrorCode::HostUnavailable | ErrorCode::ProtocolMismatch => {
             StatusCode::SERVICE_UNAVAILABLE
         }

@@ -150,7 +150,7 @@ pub struct Page {
 }
 
 /// Every page, in the order in which one reads them.
-pub const PAGES: [Page; 28] = [
+pub const PAGES: [Page; 30] = [
     page("envelope", include_str!("envelope.rs")),
     page("address", include_str!("address.rs")),
     page("forward", include_str!("forward.rs")),
@@ -171,6 +171,8 @@ pub const PAGES: [Page; 28] = [
     page("deploy", include_str!("deploy.rs")),
     page("version", include_str!("version.rs")),
     page("folders", include_str!("folders.rs")),
+    page("files", include_str!("files.rs")),
+    page("changes", include_str!("changes.rs")),
     page("rules", include_str!("rules.rs")),
     page("tasks", include_str!("tasks.rs")),
     page("bugs", include_str!("bugs.rs")),

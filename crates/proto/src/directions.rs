@@ -4,6 +4,7 @@
 //! Pylon serializes it. The structs live in the files of their boundaries.
 
 use crate::bugs::{BugReport, BugReportResult};
+use crate::changes::{ChangesRequest, ChangesResult, DiffRequest, DiffResult};
 use crate::claude::{
     ClaudeControl, ClaudeControlResult, ClaudeEventMessage, ClaudeSend, ClaudeSendResult,
     ClaudeSetModel, ClaudeSetModelResult, ClaudeSetPermissionMode, ClaudeSetPermissionModeResult,
@@ -21,6 +22,7 @@ use crate::deploy::{
     DeployRestart, DeployRestarting, DeployStart, DeployStartAck, DeployStatus,
 };
 use crate::error::ErrorReport;
+use crate::files::{FileList, FileListResult, FileRead, FileReadResult};
 use crate::folders::{FolderList, FolderListResult};
 use crate::history::{HistoryRequest, HistoryResult};
 use crate::lookup::{HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult};
@@ -82,6 +84,10 @@ messages! {
         AppUpdateRequest = "app_update_request",
         BugReport = "bug_report",
         FolderList = "folder_list",
+        FileList = "file_list",
+        FileRead = "file_read",
+        ChangesRequest = "changes_request",
+        DiffRequest = "diff_request",
         RulesRequest = "rules_request",
         RuleChange = "rule_change",
         TaskList = "task_list",
@@ -124,6 +130,10 @@ policy! {
         AppUpdateRequest => View, |_| Key::None;
         BugReport => View, |_| Key::Machine;
         FolderList => Prompt, |_| Key::None;
+        FileList => Prompt, |_| Key::None;
+        FileRead => Prompt, |_| Key::None;
+        ChangesRequest => Prompt, |_| Key::None;
+        DiffRequest => Prompt, |_| Key::None;
         RulesRequest => View, |_| Key::None;
         RuleChange => Admin, |_| Key::Machine;
         TaskList => View, |_| Key::None;
@@ -170,6 +180,10 @@ messages! {
         AppUpdateResult = "app_update_result",
         BugReportResult = "bug_report_result",
         FolderListResult = "folder_list_result",
+        FileListResult = "file_list_result",
+        FileReadResult = "file_read_result",
+        ChangesResult = "changes_result",
+        DiffResult = "diff_result",
         RulesResult = "rules_result",
         TaskListResult = "task_list_result",
         TaskGetResult = "task_get_result",

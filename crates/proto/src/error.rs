@@ -44,8 +44,12 @@ words! {
         Conflict = "conflict",
         /// The machine was not set up for this; the text names the keys of its configuration.
         NotConfigured = "not_configured",
-        /// The folder does not exist, is not a folder or lies outside the allowed roots.
+        /// The folder or file does not exist, is not what is needed, or lies outside what is allowed.
         BadPath = "bad_path",
+        /// The folder is in no git repository.
+        NoRepository = "no_repository",
+        /// Git is missing, refuses or takes too long; the text says which.
+        GitFailed = "git_failed",
         /// The agent's program is missing, cannot be run or is too old.
         AgentUnavailable = "agent_unavailable",
         /// The host cannot be reached; the Pylon goes on trying.

@@ -36,8 +36,8 @@ impl PylonInbox {
 pub enum AppInbox {
     /// From the relay itself.
     Relay(RelayToDevice),
-    /// From a Pylon.
-    Pylon(Envelope<PylonToApp>),
+    /// From a Pylon. Boxed, because some results are large.
+    Pylon(Box<Envelope<PylonToApp>>),
     /// From another client. Clients have nothing to say to each other: it is not read.
     Stray(Sender),
 }
@@ -49,7 +49,7 @@ impl AppInbox {
         match &parts.from {
             None => Ok(Self::Relay(parts.into_envelope()?.message)),
             Some(from) if from.device_type == DeviceType::Pylon => {
-                parts.into_envelope().map(Self::Pylon)
+                Ok(Self::Pylon(Box::new(parts.into_envelope()?)))
             }
             Some(from) => Ok(Self::Stray(from.clone())),
         }

@@ -2,7 +2,7 @@
 //!
 //! - [`envelope`], [`address`], [`forward`], [`inbox`]: how messages travel between devices, and what the relay may see.
 //! - [`auth`], [`pairing`], [`devices`], [`workspaces`], [`conversations`], [`history`], [`lookup`], [`claude`], [`events`], [`writing`], [`waiting`], [`runs`], [`decisions`],
-//!   [`usage`], [`plan`], [`deploy`], [`version`], [`bugs`], [`folders`], [`tasks`], [`rules`]: one file per boundary; each begins with the exchange it is for.
+//!   [`usage`], [`plan`], [`deploy`], [`version`], [`bugs`], [`folders`], [`files`], [`changes`], [`tasks`], [`rules`]: one file per boundary; each begins with the exchange it is for.
 //! - [`directions`]: the tables of messages by direction, with rights and serialization keys.
 //! - [`ipc`]: the lines between Pylon and host.
 //! - [`limits`]: every size that is enforced.
@@ -19,6 +19,7 @@ pub mod auth;
 pub mod bugs;
 #[cfg(feature = "gen")]
 pub mod catalog;
+pub mod changes;
 pub mod claude;
 pub mod conversations;
 pub mod decisions;
@@ -28,6 +29,7 @@ pub mod directions;
 pub mod envelope;
 pub mod error;
 pub mod events;
+pub mod files;
 pub mod folders;
 pub mod forward;
 pub mod history;

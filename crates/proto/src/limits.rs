@@ -71,6 +71,16 @@ pub const MAX_FOLDERS: usize = 5000;
 pub const MAX_TASKS: usize = 500;
 /// Text of a task in `task_get_result`, in Unicode scalar values.
 pub const TASK_CHARS: usize = 10_000;
+/// Entries in one `file_list_result`: names of the greatest length, escaped in the worst way, fit a frame.
+pub const MAX_FILE_PAGE: u32 = 500;
+/// One chunk of `file_read_result`: escaped in the worst way it fits a frame.
+pub const FILE_CHUNK_BYTES: usize = 128 * 1024;
+/// Files in one `changes_result`.
+pub const MAX_CHANGES_PAGE: u32 = 500;
+/// The most bytes of a page of changes; a page ends early rather than pass it.
+pub const MAX_CHANGES_PAGE_BYTES: usize = 256 * 1024;
+/// One chunk of `diff_result`: escaped in the worst way it fits a frame.
+pub const DIFF_CHUNK_BYTES: usize = 128 * 1024;
 /// Hits in one `history_search_result`.
 pub const MAX_SEARCH_HITS: u32 = 100;
 

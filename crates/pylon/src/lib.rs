@@ -4,11 +4,13 @@
 //! and tries again for ever. [`store`] is its memory in SQLite: workspaces, conversations, history, usage. Everything in it
 //! that came from the host can be fetched from there again. The pylon links neither the SDK nor the host: it speaks IPC,
 //! so that a host of an older build goes on under a newer pylon. [`bugs`] and [`release`] are files beside the store,
-//! [`tasks`] files in the workspaces.
+//! [`tasks`] files in the workspaces. [`files`] and [`git`] look into their folders.
 
 pub mod bugs;
 pub mod desk;
 mod fetch;
+pub mod files;
+pub mod git;
 pub mod link;
 pub mod release;
 pub mod store;

@@ -1,11 +1,13 @@
 // Made by `cargo xtask gen` from crates/proto. Do not edit.
 
 import type { BugReport, BugReportResult } from "./bugs";
+import type { ChangesRequest, ChangesResult, DiffRequest, DiffResult } from "./changes";
 import type { ClaudeControl, ClaudeControlResult, ClaudeEventMessage, ClaudeSend, ClaudeSendResult, ClaudeSetModel, ClaudeSetModelResult, ClaudeSetPermissionMode, ClaudeSetPermissionModeResult } from "./claude";
 import type { ConversationCreate, ConversationCreateResult, ConversationDelete, ConversationDeleteResult, ConversationFork, ConversationRename, ConversationRenameResult, ConversationRewind, ConversationRewindResult, ConversationSelect, ConversationStatusUpdate } from "./conversations";
 import type { ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult } from "./decisions";
 import type { DeployAckReceived, DeployConfirm, DeployError, DeployGo, DeployLog, DeployPrepare, DeployReady, DeployRestart, DeployRestarting, DeployStart, DeployStartAck, DeployStatus } from "./deploy";
 import type { ErrorReport } from "./error";
+import type { FileList, FileListResult, FileRead, FileReadResult } from "./files";
 import type { FolderList, FolderListResult } from "./folders";
 import type { HistoryRequest, HistoryResult } from "./history";
 import type { HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult } from "./lookup";

@@ -1,5 +1,6 @@
 //! Which answer belongs to which request.
 
+use estelle_proto::changes::{ChangesRequest, ChangesResult, DiffRequest, DiffResult};
 use estelle_proto::claude::{
     ClaudeControl, ClaudeControlResult, ClaudeSend, ClaudeSendResult, ClaudeSetModel,
     ClaudeSetModelResult, ClaudeSetPermissionMode, ClaudeSetPermissionModeResult,
@@ -11,6 +12,7 @@ use estelle_proto::conversations::{
 use estelle_proto::decisions::{
     ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
 };
+use estelle_proto::files::{FileList, FileListResult, FileRead, FileReadResult};
 use estelle_proto::history::{HistoryRequest, HistoryResult};
 use estelle_proto::lookup::{HistorySearch, HistorySearchResult};
 use estelle_proto::tasks::{
@@ -79,4 +81,8 @@ asks! {
     ClaudeControl => ClaudeControlResult,
     ClaudeSetPermissionMode => ClaudeSetPermissionModeResult,
     ClaudeSetModel => ClaudeSetModelResult,
+    FileList => FileListResult,
+    FileRead => FileReadResult,
+    ChangesRequest => ChangesResult,
+    DiffRequest => DiffResult,
 }

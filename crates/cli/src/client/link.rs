@@ -137,6 +137,7 @@ impl Link {
             match AppInbox::parse(&text) {
                 Ok(AppInbox::Relay(message)) => return Ok(Heard::Relay(Box::new(message))),
                 Ok(AppInbox::Pylon(envelope)) => {
+                    let envelope = *envelope;
                     let from = envelope.from.map_or(DeviceId(0), |from| from.device_id);
                     return Ok(Heard::Pylon(from, Box::new(envelope.message)));
                 }

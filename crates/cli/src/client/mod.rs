@@ -10,8 +10,10 @@
 
 mod ask;
 mod back;
+mod changes;
 mod decide;
 mod failure;
+mod files;
 mod fleet;
 mod follow;
 mod link;
@@ -49,6 +51,8 @@ pub(crate) enum ClientCommand {
     Watch(watch::WatchArgs),
     Approve(decide::ApproveArgs),
     Deny(decide::DenyArgs),
+    Diff(changes::DiffArgs),
+    Files(files::FilesArgs),
     Answer(decide::AnswerArgs),
     Stop(decide::StopArgs),
     Fork(back::ForkArgs),
@@ -69,6 +73,8 @@ pub(crate) fn run(command: ClientCommand) -> anyhow::Result<ExitCode> {
             ClientCommand::Watch(args) => Box::pin(watch::run(&args)).await,
             ClientCommand::Approve(args) => decide::approve(&args).await,
             ClientCommand::Deny(args) => decide::deny(&args).await,
+            ClientCommand::Diff(args) => changes::run(&args).await,
+            ClientCommand::Files(args) => files::run(&args).await,
             ClientCommand::Answer(args) => decide::answer(&args).await,
             ClientCommand::Stop(args) => decide::stop(&args).await,
             ClientCommand::Fork(args) => back::fork(&args).await,

@@ -19,6 +19,7 @@ use estelle_host::ipc::{Client, ConnectError};
 
 use crate::config::ConfigArgs;
 use crate::data::DataArgs;
+pub(crate) use run::load_patterns;
 
 pub(crate) use run::load_patterns;
 

@@ -4,6 +4,8 @@
 
 use estelle_proto::{ApiError, ErrorCode, Retry, limits};
 
+use crate::files::LookError;
+use crate::git::GitError;
 use crate::store::{
     ConversationError, DetailError, PageError, SearchError, StoreError, WorkspaceError,
 };
@@ -117,5 +119,33 @@ impl Told for DetailError {
 impl Told for crate::link::host::RequestError {
     fn told(&self) -> ApiError {
         ApiError::from(self)
+    }
+}
+
+impl Told for LookError {
+    fn told(&self) -> ApiError {
+        let code = match self {
+            Self::Absolute | Self::Missing | Self::Outside | Self::WrongKind { .. } => {
+                ErrorCode::BadPath
+            }
+            Self::Secret | Self::GitsOwn | Self::Forbidden => ErrorCode::Forbidden,
+            Self::Io { .. } => ErrorCode::Internal,
+        };
+        refusal(code, self.to_string())
+    }
+}
+
+impl Told for GitError {
+    fn told(&self) -> ApiError {
+        let (code, retry) = match self {
+            Self::NoRepository => (ErrorCode::NoRepository, Retry::Never),
+            Self::TooLong(_) => (ErrorCode::GitFailed, Retry::Later),
+            Self::Missing
+            | Self::Elsewhere
+            | Self::Overloaded
+            | Self::Refused { .. }
+            | Self::Io(_) => (ErrorCode::GitFailed, Retry::Never),
+        };
+        ApiError::new(code, self.to_string(), retry)
     }
 }

@@ -11,10 +11,12 @@
 //! away clients can read, and are told what cannot be done.
 
 mod actor;
+mod changes;
 mod claude;
 mod context;
 mod conversations;
 mod error;
+mod files;
 mod folders;
 mod history;
 mod intake;
@@ -41,6 +43,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::files::Guard;
+use crate::git::Git;
 use crate::link::host::{FromHost, HostLink};
 use crate::link::relay::FromRelay;
 use crate::release::Releases;
@@ -69,6 +73,10 @@ pub struct DeskConfig {
     pub bugs: PathBuf,
     /// Where the published release is.
     pub releases: Releases,
+    /// Which files are not shown to clients.
+    pub guard: Guard,
+    /// How git is asked.
+    pub git: Git,
 }
 
 /// What the desk works with.

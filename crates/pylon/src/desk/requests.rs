@@ -4,7 +4,10 @@ use estelle_proto::{AppToPylon, ErrorCode, Message as _, RequestId};
 
 use super::context::{Asker, Context};
 use super::error::refusal;
-use super::{claude, conversations, folders, history, reports, rules, tasks, version, workspaces};
+use super::{
+    changes, claude, conversations, files, folders, history, reports, rules, tasks, version,
+    workspaces,
+};
 
 /// The name that a request gave itself, whatever it is.
 pub(super) fn request_id(message: &AppToPylon) -> Option<RequestId> {
@@ -45,6 +48,10 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         }
         AppToPylon::ClaudeSetModel(request) => claude::set_model(cx, asker, request).await,
         AppToPylon::FolderList(request) => folders::list(cx, asker, request).await,
+        AppToPylon::FileList(request) => files::list(cx, asker, request).await,
+        AppToPylon::FileRead(request) => files::read(cx, asker, request).await,
+        AppToPylon::ChangesRequest(request) => changes::list(cx, asker, request).await,
+        AppToPylon::DiffRequest(request) => changes::diff(cx, asker, request).await,
         AppToPylon::RulesRequest(request) => rules::list(cx, asker, request).await,
         AppToPylon::RuleChange(request) => rules::change(cx, asker, request).await,
         AppToPylon::VersionCheckRequest(request) => version::check(cx, asker, request).await,

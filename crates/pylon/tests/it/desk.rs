@@ -21,11 +21,14 @@ use estelle_proto::{
     PylonToApp, Reply as _, RequestId, Right, Seq, SkillType, To, ToolUseId, WorkspaceId,
 };
 use estelle_pylon::desk::{self, DeskConfig, DeskParts};
+use estelle_pylon::files::Guard;
+use estelle_pylon::git::Git;
 use estelle_pylon::link::host::{HostConfig, HostLink};
 use estelle_pylon::link::relay::{RelayConfig, RelayLink};
 use estelle_pylon::release::{Place, Releases};
 use estelle_pylon::store::Store;
 use estelle_state::link::Pace;
+use estelle_state::policy::DenyPatterns;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
@@ -70,6 +73,8 @@ impl Pylon {
                 apk_url: Some("https://example.org/app.apk".to_owned()),
                 exe_url: None,
             },
+            guard: Guard::new(DenyPatterns::default(), folder),
+            git: Git::default(),
         };
         desk::spawn(config, parts, &tasks, stop.clone());
         let stop = stop.drop_guard();

@@ -2,6 +2,7 @@
 
 mod asked;
 mod decisions;
+mod files;
 mod lasting;
 
 use std::process::{Command, Output, Stdio};

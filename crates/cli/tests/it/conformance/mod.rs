@@ -1,12 +1,13 @@
 //! The protocol between devices, checked from outside: a scripted client goes through every message against the running
 //! programs and holds what comes against shapes that were written down by hand.
 //!
-//! [`table`] says which requirement is shown where. [`bad`] sends what no client should, [`many`] has two machines and ten
+//! [`table`] says which requirement is shown where, [`files`] looks into folders. [`bad`] sends what no client should, [`many`] has two machines and ten
 //! clients, [`older`] puts a new Pylon beside what an older build left.
 
 mod apart;
 mod bad;
 mod claude;
+pub(crate) mod files;
 mod house;
 mod many;
 mod older;

@@ -102,6 +102,19 @@ impl Requests {
                 "task_status",
                 json!({"workspaceId": talk.workspace, "taskId": "t", "status": "failed", "error": "e"}),
             ),
+            (
+                "file_list",
+                with(json!({"path": "a", "limit": 1, "cursor": "c"})),
+            ),
+            (
+                "file_read",
+                with(json!({"path": "a.txt", "offset": 0, "limit": 9, "encoding": "text"})),
+            ),
+            ("changes_request", with(json!({"limit": 1, "offset": 0}))),
+            (
+                "diff_request",
+                with(json!({"path": "a", "offset": 0, "digest": "d"})),
+            ),
             ("rules_request", json!({"workspaceId": talk.workspace})),
             (
                 "rule_change",
