@@ -66,6 +66,8 @@ enum Command {
     Restore(archive::RestoreArgs),
     Service(service::ServiceArgs),
     #[command(hide = true)]
+    Keeper(shim::KeeperArgs),
+    #[command(hide = true)]
     Shim(shim::ShimArgs),
     #[command(hide = true)]
     ShimChild(shim::ShimArgs),
@@ -101,6 +103,7 @@ fn main() -> ExitCode {
         Command::Relay(args) => relay::run(args),
         Command::Restore(args) => archive::restore(&args),
         Command::Service(args) => service::run(&args),
+        Command::Keeper(args) => shim::run_keeper(&args),
         Command::Shim(args) => shim::run(args),
         Command::ShimChild(args) => shim::run_child(args),
         Command::Verify(args) => verify::run(args),

@@ -85,6 +85,7 @@ fn status(code: &ErrorCode) -> StatusCode {
         | ErrorCode::UnknownWorkspace
         | ErrorCode::UnknownConversation
         | ErrorCode::UnknownDevice
+        | ErrorCode::UnknownTerminal
         | ErrorCode::UnknownToolUse
         | ErrorCode::UnknownTask
         | ErrorCode::UnknownDecision => StatusCode::NOT_FOUND,

@@ -54,7 +54,11 @@ async fn route(shell: &Arc<Shell>, request: Request<Incoming>) -> Result<Answer,
     }
     if let Some(Some(id)) = routes::fits(routes::SOCKET, uri.path()) {
         let id = id.to_owned();
-        return socket::upgrade(shell, request, &id);
+        return socket::upgrade(shell, request, &id, socket::Place::Session);
+    }
+    if let Some(Some(id)) = routes::fits(routes::TERMINAL_SOCKET, uri.path()) {
+        let id = id.to_owned();
+        return socket::upgrade(shell, request, &id, socket::Place::Terminal);
     }
     if headers.contains_key(UPGRADE) {
         return Err(Failure::invalid("there is no WebSocket here"));

@@ -29,6 +29,9 @@ pub(crate) enum Operation {
     ListDevices,
     GetSettings,
     ChangeSettings,
+    ListTerminals,
+    CreateTerminal,
+    CloseTerminal,
 }
 
 /// Who may ask.
@@ -61,13 +64,16 @@ const fn route(method: Method, path: &'static str, operation: Operation, access:
 const VIEW: Access = Access::Right(Right::View);
 const PROMPT: Access = Access::Right(Right::Prompt);
 const APPROVE: Access = Access::Right(Right::Approve);
+const TERMINAL: Access = Access::Right(Right::Terminal);
 const ADMIN: Access = Access::Right(Right::Admin);
 
-/// Where a WebSocket is opened.
+/// Where the WebSocket of a session is opened.
 pub(crate) const SOCKET: &str = "/ws/sessions/{id}";
+/// Where the WebSocket of a terminal is opened.
+pub(crate) const TERMINAL_SOCKET: &str = "/ws/terminals/{id}";
 
 /// All routes.
-pub(crate) static ROUTES: [Route; 22] = [
+pub(crate) static ROUTES: [Route; 25] = [
     route(
         Method::GET,
         "/api/health",
@@ -164,6 +170,24 @@ pub(crate) static ROUTES: [Route; 22] = [
         "/api/settings",
         Operation::ChangeSettings,
         ADMIN,
+    ),
+    route(
+        Method::GET,
+        "/api/terminals",
+        Operation::ListTerminals,
+        TERMINAL,
+    ),
+    route(
+        Method::POST,
+        "/api/terminals",
+        Operation::CreateTerminal,
+        TERMINAL,
+    ),
+    route(
+        Method::DELETE,
+        "/api/terminals/{id}",
+        Operation::CloseTerminal,
+        TERMINAL,
     ),
 ];
 

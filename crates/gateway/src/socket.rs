@@ -1,4 +1,5 @@
-//! The WebSocket of one session: what happens in it comes down, input and answers go up.
+//! The WebSocket of one session: what happens in it comes down, input and answers go up. That of a terminal begins in the
+//! same way (`terminal`).
 //!
 //! ```text
 //!   upgrade ─► who are you (header, or the first message within 5 s) ─► state ─► replay ─► live
@@ -9,12 +10,14 @@
 
 mod pump;
 mod standing;
+mod terminal;
 mod up;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use estelle_proto::terminals::TerminalSize;
 use estelle_proto::{ErrorCode, Right};
 use futures_util::{SinkExt as _, StreamExt as _};
 use http_body_util::Full;
@@ -54,22 +57,79 @@ pub(crate) struct Since {
     epoch: Option<u64>,
 }
 
+/// What a WebSocket is opened to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Session,
+    Terminal,
+}
+
+impl Place {
+    /// The right that is needed to look.
+    fn right(self) -> Right {
+        match self {
+            Self::Session => Right::View,
+            Self::Terminal => Right::Terminal,
+        }
+    }
+}
+
+/// What a client wants of its WebSocket.
+#[derive(Debug, Clone)]
+enum Wish {
+    Session(Since),
+    Terminal(Option<TerminalSize>),
+}
+
+impl Wish {
+    fn place(&self) -> Place {
+        match self {
+            Self::Session(_) => Place::Session,
+            Self::Terminal(_) => Place::Terminal,
+        }
+    }
+
+    fn read(place: Place, query: Option<&str>) -> Result<Self, Failure> {
+        match place {
+            Place::Session => {
+                let query = Query::parse(query, &["after_seq", "epoch"])?;
+                Ok(Self::Session(Since {
+                    after: query.parsed("after_seq")?,
+                    epoch: query.parsed("epoch")?,
+                }))
+            }
+            Place::Terminal => {
+                let query = Query::parse(query, &["cols", "rows"])?;
+                let size = match (query.parsed("cols")?, query.parsed("rows")?) {
+                    (Some(cols), Some(rows)) => Some(TerminalSize::new(cols, rows)),
+                    (None, None) => None,
+                    (Some(_), None) | (None, Some(_)) => {
+                        return Err(Failure::invalid("a size has `cols` and `rows`"));
+                    }
+                };
+                if size.as_ref().is_some_and(|size| !size.is_usable()) {
+                    let text = "a terminal has 2 to 500 columns and 2 to 300 rows";
+                    return Err(Failure::invalid(text));
+                }
+                Ok(Self::Terminal(size))
+            }
+        }
+    }
+}
+
 /// Answers the request for a WebSocket.
 pub(crate) fn upgrade(
     shell: &Arc<Shell>,
     mut request: Request<Incoming>,
     id: &str,
+    place: Place,
 ) -> Result<Answer, Failure> {
     let headers = request.headers();
     let accept = handshake(request.method(), headers)?;
-    let query = Query::parse(request.uri().query(), &["after_seq", "epoch"])?;
-    let since = Since {
-        after: query.parsed("after_seq")?,
-        epoch: query.parsed("epoch")?,
-    };
+    let wish = Wish::read(place, request.uri().query())?;
     let rights = match bearer(headers) {
         None => None,
-        Some(token) => Some(may_look(shell, token)?),
+        Some(token) => Some(may_look(shell, token, place)?),
     };
     let stranger = match rights {
         Some(_) => None,
@@ -96,19 +156,20 @@ pub(crate) fn upgrade(
             .max_frame_size(Some(MOST_BYTES));
         let io = TokioIo::new(upgraded);
         let socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(limits)).await;
-        run(caller, socket, stranger, since).await;
+        run(caller, socket, stranger, wish).await;
         drop(seat);
     });
     Ok(switching(accept))
 }
 
-/// The rights of a token that may look at sessions.
-fn may_look(shell: &Shell, token: &str) -> Result<Vec<Right>, Failure> {
+/// The rights of a token that may look there.
+fn may_look(shell: &Shell, token: &str, place: Place) -> Result<Vec<Right>, Failure> {
     let rights = shell.config.rights(token);
     let rights = rights.ok_or_else(crate::respond::unauthorized)?;
-    if !rights.contains(&Right::View) {
+    let right = place.right();
+    if !rights.contains(&right) {
         let code = ErrorCode::Forbidden;
-        let text = "this needs the right `view`";
+        let text = format!("this needs the right `{right}`");
         return Err(Failure::new(StatusCode::FORBIDDEN, code.as_str(), text));
     }
     Ok(rights)
@@ -160,6 +221,7 @@ enum Ending {
     Again,
     Unauthorized,
     UnknownSession,
+    UnknownTerminal,
 }
 
 impl Ending {
@@ -170,6 +232,7 @@ impl Ending {
             Self::Again => (CloseCode::Again, "begin again from your cursor"),
             Self::Unauthorized => (CloseCode::Library(4401), "a token is needed"),
             Self::UnknownSession => (CloseCode::Library(4404), "there is no such session"),
+            Self::UnknownTerminal => (CloseCode::Library(4404), "there is no such terminal"),
         };
         CloseFrame {
             code,
@@ -182,18 +245,21 @@ async fn run(
     mut caller: Caller,
     mut socket: Socket,
     stranger: Option<OwnedSemaphorePermit>,
-    since: Since,
+    wish: Wish,
 ) {
     let stop = caller.shell.stop.clone();
     let conversation = async {
         if stranger.is_some() {
-            match authenticate(&caller, &mut socket).await {
+            match authenticate(&caller, &mut socket, wish.place()).await {
                 Some(rights) => caller.rights = rights,
                 None => return Ending::Unauthorized,
             }
         }
         drop(stranger);
-        pump::run(&caller, &mut socket, since).await
+        match wish {
+            Wish::Session(since) => pump::run(&caller, &mut socket, since).await,
+            Wish::Terminal(size) => terminal::run(&caller, &mut socket, size).await,
+        }
     };
     let ending = tokio::select! {
         ending = conversation => ending,
@@ -206,7 +272,7 @@ async fn run(
 }
 
 /// Waits for the first message, which has to say who is there.
-async fn authenticate(caller: &Caller, socket: &mut Socket) -> Option<Vec<Right>> {
+async fn authenticate(caller: &Caller, socket: &mut Socket, place: Place) -> Option<Vec<Right>> {
     let first = tokio::time::timeout(AUTH_TIME, async {
         loop {
             match socket.next().await?.ok()? {
@@ -217,7 +283,7 @@ async fn authenticate(caller: &Caller, socket: &mut Socket) -> Option<Vec<Right>
         }
     });
     let token = first.await.ok().flatten()?;
-    may_look(&caller.shell, token.reveal()).ok()
+    may_look(&caller.shell, token.reveal(), place).ok()
 }
 
 /// Sends a message to a client that has to take it in time.

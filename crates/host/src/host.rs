@@ -5,10 +5,12 @@
 
 mod forking;
 mod rewinding;
+mod terminals;
 mod trying;
 
 use std::collections::HashMap;
 use std::io;
+use std::ops::ControlFlow;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -375,6 +377,7 @@ impl Host {
         let ended = tokio::time::timeout(limit, futures_util::future::join_all(ends)).await;
         let ended = ended.into_iter().flatten().flatten();
         let count = ended.filter(|ended| *ended == Ended::Run).count();
+        self.context.shelf.close_all().await;
         self.end_the_rest().await;
         tracing::info!(count, "runs were ended");
         count
@@ -391,6 +394,10 @@ impl Host {
 
 impl Desk for Host {
     async fn submit(&self, command: PylonToHost) -> BoxFuture<'static, Result<Done, Refusal>> {
+        let command = match self.terminals(command) {
+            ControlFlow::Break(outcome) => return outcome,
+            ControlFlow::Continue(command) => command,
+        };
         if let PylonToHost::ForkSession(command) = command {
             return self.fork(command);
         }
@@ -402,7 +409,7 @@ impl Desk for Host {
                 let id = id.clone();
                 self.enqueue(id, command).await
             }
-            Key::Workspace(_) | Key::Machine | Key::None => {
+            Key::Workspace(_) | Key::Terminal(_) | Key::Machine | Key::None => {
                 ready(self.set(command).map_err(Refusal::from))
             }
         }

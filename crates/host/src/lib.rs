@@ -6,7 +6,7 @@
 //! nowhere else. What is executed, and with which safeguards, is decided in [`launch`]; whether a folder's own
 //! configuration may be loaded, in [`trust`]; what the user always allows or refuses, in [`rules`]; that a program
 //! really asks before every tool is proven in [`canary`]. Clients speak to it over a socket ([`ipc`]), each with a
-//! mailbox of its own ([`mailbox`]).
+//! mailbox of its own ([`mailbox`]). Shells and the agent's own interface run in terminals that outlive it as well ([`terminal`]).
 //! [`verify`] proves from the disk alone that nothing is missing. `docs/design/durable-runs.md` has the crash windows.
 
 pub mod canary;
@@ -23,6 +23,7 @@ mod opening;
 pub mod rules;
 pub mod run;
 mod strays;
+pub mod terminal;
 pub mod traffic;
 pub mod translate;
 pub mod trust;

@@ -14,6 +14,7 @@ use crate::envelope::Addresses;
 use crate::{
     AppToPylon, ClaudeEvent, DeviceToRelay, HistoryMessage, HostToPylon, PylonToApp, PylonToHost,
     PylonToPylon, RelayToDevice, Sender, To,
+    keeper::{KeeperToViewer, ViewerToKeeper},
 };
 
 /// A union whose kinds can be listed.
@@ -137,6 +138,8 @@ pub fn tables() -> Vec<Table> {
         table::<HistoryMessage>(Form::Object, "history entry", "history."),
         table::<PylonToHost>(Form::Line, "Pylon → host", "ipc."),
         table::<HostToPylon>(Form::Line, "host → Pylon", "ipc."),
+        table::<ViewerToKeeper>(Form::Line, "viewer → keeper", "keeper."),
+        table::<KeeperToViewer>(Form::Line, "keeper → viewer", "keeper."),
     ]
 }
 
@@ -175,8 +178,10 @@ pub const PAGES: [Page; 30] = [
     page("changes", include_str!("changes.rs")),
     page("rules", include_str!("rules.rs")),
     page("tasks", include_str!("tasks.rs")),
+    page("terminals", include_str!("terminals.rs")),
     page("bugs", include_str!("bugs.rs")),
     page("ipc", include_str!("ipc/mod.rs")),
+    page("keeper", include_str!("keeper.rs")),
     page("answer", include_str!("answer.rs")),
     page("error", include_str!("error.rs")),
     page("ids", include_str!("ids.rs")),
@@ -210,6 +215,8 @@ pub fn declarations() -> Vec<Declaration> {
     visitor.visit::<PylonToPylon>();
     visitor.visit::<PylonToHost>();
     visitor.visit::<HostToPylon>();
+    visitor.visit::<ViewerToKeeper>();
+    visitor.visit::<KeeperToViewer>();
     visitor.visit::<Addresses>();
     visitor.visit::<To>();
     visitor.visit::<Target>();

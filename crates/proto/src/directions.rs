@@ -31,6 +31,11 @@ use crate::tasks::{
     TaskCreate, TaskCreateResult, TaskGet, TaskGetResult, TaskList, TaskListResult,
     TaskStatusChange, TaskStatusResult,
 };
+use crate::terminals::{
+    TerminalAck, TerminalAttach, TerminalAttachResult, TerminalClose, TerminalCloseResult,
+    TerminalCreate, TerminalCreateResult, TerminalDetach, TerminalEnded, TerminalInput,
+    TerminalList, TerminalListResult, TerminalOutput, TerminalResize,
+};
 use crate::usage::{PylonStatus, UsageRequest, UsageResult};
 use crate::version::{AppUpdateRequest, AppUpdateResult, VersionCheckRequest, VersionCheckResult};
 use crate::workspaces::{
@@ -38,7 +43,7 @@ use crate::workspaces::{
     WorkspaceListResult, WorkspaceRename, WorkspaceRenameResult, WorkspaceSwitch,
     WorkspaceSwitchResult,
 };
-use crate::{ConversationId, WorkspaceId};
+use crate::{ConversationId, Right, TerminalId, WorkspaceId};
 
 /// What a request is serialized on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,6 +52,8 @@ pub enum Key<'a> {
     Conversation(&'a ConversationId),
     /// One at a time per workspace.
     Workspace(&'a WorkspaceId),
+    /// One at a time per terminal.
+    Terminal(&'a TerminalId),
     /// One at a time on the machine.
     Machine,
     /// Any number at once: it only reads.
@@ -94,6 +101,14 @@ messages! {
         TaskGet = "task_get",
         TaskCreate = "task_create",
         TaskStatusChange = "task_status",
+        TerminalList = "terminal_list",
+        TerminalCreate = "terminal_create",
+        TerminalAttach = "terminal_attach",
+        TerminalInput = "terminal_input",
+        TerminalResize = "terminal_resize",
+        TerminalAck = "terminal_ack",
+        TerminalDetach = "terminal_detach",
+        TerminalClose = "terminal_close",
     }
 }
 
@@ -140,6 +155,14 @@ policy! {
         TaskGet => View, |_| Key::None;
         TaskCreate => Prompt, |request| Key::Workspace(&request.workspace_id);
         TaskStatusChange => Prompt, |request| Key::Workspace(&request.workspace_id);
+        TerminalList => Terminal, |_| Key::None;
+        TerminalCreate => Terminal, |_| Key::Machine;
+        TerminalAttach => Terminal, |request| Key::Terminal(&request.terminal_id);
+        TerminalInput => Terminal, |request| Key::Terminal(&request.terminal_id);
+        TerminalResize => Terminal, |request| Key::Terminal(&request.terminal_id);
+        TerminalAck => Terminal, |request| Key::Terminal(&request.terminal_id);
+        TerminalDetach => Terminal, |request| Key::Terminal(&request.terminal_id);
+        TerminalClose => Terminal, |request| Key::Terminal(&request.terminal_id);
     }
 }
 
@@ -189,14 +212,31 @@ messages! {
         TaskGetResult = "task_get_result",
         TaskCreateResult = "task_create_result",
         TaskStatusResult = "task_status_result",
+        TerminalListResult = "terminal_list_result",
+        TerminalCreateResult = "terminal_create_result",
+        TerminalAttachResult = "terminal_attach_result",
+        TerminalOutput = "terminal_output",
+        TerminalEnded = "terminal_ended",
+        TerminalCloseResult = "terminal_close_result",
         ErrorReport = "error",
     }
 }
 
 /// Whether a message of a Pylon answers a request. Whoever was allowed to ask may hear the answer; everything else that a
 /// Pylon says is for those who may `view`.
-pub fn is_answer(kind: &str) -> bool {
+fn is_answer(kind: &str) -> bool {
     kind.ends_with("_result") || kind == "error"
+}
+
+/// The right that a device needs to hear a message of a Pylon; none for answers.
+pub fn right_to_hear(kind: &str) -> Option<Right> {
+    if is_answer(kind) {
+        return None;
+    }
+    if kind.starts_with("terminal_") {
+        return Some(Right::Terminal);
+    }
+    Some(Right::View)
 }
 
 messages! {

@@ -28,6 +28,8 @@ words! {
         UnknownConversation = "unknown_conversation",
         /// There is no such device.
         UnknownDevice = "unknown_device",
+        /// There is no such terminal, or the asker does not look at it.
+        UnknownTerminal = "unknown_terminal",
         /// There is no such call of a tool.
         UnknownToolUse = "unknown_tool_use",
         /// There is no such task.

@@ -101,6 +101,10 @@ text! {
     pub struct WorkspaceId(limit = limits::MAX_ID_BYTES, rule = file_name);
 }
 text! {
+    /// A terminal of a machine.
+    pub struct TerminalId(limit = limits::MAX_TERMINAL_ID_BYTES, rule = file_name);
+}
+text! {
     /// Claude's own id of a session, which a later run resumes.
     pub struct ClaudeSessionId(limit = limits::MAX_ID_BYTES, rule = file_name);
 }

@@ -2,9 +2,9 @@
 //!
 //! - [`envelope`], [`address`], [`forward`], [`inbox`]: how messages travel between devices, and what the relay may see.
 //! - [`auth`], [`pairing`], [`devices`], [`workspaces`], [`conversations`], [`history`], [`lookup`], [`claude`], [`events`], [`writing`], [`waiting`], [`runs`], [`decisions`],
-//!   [`usage`], [`plan`], [`deploy`], [`version`], [`bugs`], [`folders`], [`files`], [`changes`], [`tasks`], [`rules`]: one file per boundary; each begins with the exchange it is for.
+//!   [`usage`], [`plan`], [`deploy`], [`version`], [`bugs`], [`folders`], [`files`], [`changes`], [`tasks`], [`rules`], [`terminals`]: one file per boundary; each begins with the exchange it is for.
 //! - [`directions`]: the tables of messages by direction, with rights and serialization keys.
-//! - [`ipc`]: the lines between Pylon and host.
+//! - [`ipc`]: the lines between Pylon and host. [`keeper`]: those between a terminal and who looks at it.
 //! - [`limits`]: every size that is enforced.
 //!
 //! There is no IO here and no clock. Unknown kinds and words are kept, unknown fields ignored; required fields are
@@ -37,6 +37,7 @@ pub mod ids;
 pub mod inbox;
 pub mod ipc;
 pub mod json;
+pub mod keeper;
 pub mod limits;
 pub mod lookup;
 pub mod pairing;
@@ -44,6 +45,7 @@ pub mod plan;
 pub mod rules;
 pub mod runs;
 pub mod tasks;
+pub mod terminals;
 pub mod usage;
 pub mod version;
 pub mod waiting;
@@ -56,7 +58,7 @@ pub use auth::{ConnectedDevice, Device, DeviceToRelay, RelayToDevice};
 pub use claude::{ControlAction, OnBusy, PermissionMode};
 pub use conversations::{Conversation, ConversationStatus, CreatedConversation, SkillType};
 pub use decisions::{DecisionKind, DecisionState, PermissionDecision, Question, QuestionOption};
-pub use directions::{AppToPylon, Key, PylonToApp, PylonToPylon, is_answer};
+pub use directions::{AppToPylon, Key, PylonToApp, PylonToPylon, right_to_hear};
 pub use envelope::{DecodeError, EncodeError, Envelope, Message, UnknownMessage};
 pub use error::{ApiError, ErrorCode, ErrorReport, Reply, Retry};
 pub use events::{Activity, ActivityState, ClaudeEvent, Usage};
@@ -65,7 +67,8 @@ pub use history::{HistoryMessage, Role};
 pub use ids::{
     ChainHash, ClaudeSessionId, ClientId, ClientMessageId, ConversationId, DeviceId, DeviceKey,
     Epoch, Generation, IsoTime, Name, PairId, PathText, Prompt, QueryText, ReportText, RequestId,
-    RuleText, Seq, TaskId, TaskText, TextError, Timestamp, Token, ToolUseId, WorkspaceId,
+    RuleText, Seq, TaskId, TaskText, TerminalId, TextError, Timestamp, Token, ToolUseId,
+    WorkspaceId,
 };
 pub use inbox::{AppInbox, PylonInbox};
 pub use ipc::{HostToPylon, PylonToHost};

@@ -89,6 +89,19 @@ pub const LIVE_RESULT_CHARS: usize = 1000;
 /// `toolComplete.error` of a live event, in Unicode scalar values.
 pub const LIVE_ERROR_CHARS: usize = 200;
 
+/// Version of what a terminal's keeper speaks.
+pub const KEEPER_PROTOCOL: u32 = 1;
+/// The id of a terminal: its socket lies under it, and the path of a socket has 107 bytes.
+pub const MAX_TERMINAL_ID_BYTES: usize = 24;
+/// The widest screen: nobody has a wider one, and its memory is bounded.
+pub const MAX_TERMINAL_COLS: u16 = 500;
+/// The highest screen.
+pub const MAX_TERMINAL_ROWS: u16 = 300;
+/// What is typed or pasted at once.
+pub const MAX_TERMINAL_INPUT_BYTES: usize = 64 * 1024;
+/// A line between a terminal and who looks at it: the largest screen or paste, escaped in the worst way, fits.
+pub const MAX_KEEPER_LINE_BYTES: usize = 1024 * 1024;
+
 /// The first `limit` Unicode scalar values of a text; nothing marks the cut.
 pub fn cut(text: &str, limit: usize) -> &str {
     match text.char_indices().nth(limit) {

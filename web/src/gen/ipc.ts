@@ -6,8 +6,9 @@ import type { ConversationStatus } from "./conversations";
 import type { DecisionKind, PermissionDecision, Question } from "./decisions";
 import type { ErrorCode, ErrorReport, Retry } from "./error";
 import type { ActivityState, ClaudeEvent } from "./events";
-import type { ChainHash, ClaudeSessionId, ClientId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Name, PathText, Prompt, RequestId, RuleText, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
+import type { ChainHash, ClaudeSessionId, ClientId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Name, PathText, Prompt, RequestId, RuleText, Seq, TerminalId, Timestamp, ToolUseId, WorkspaceId } from "./ids";
 import type { Json } from "./json";
+import type { Terminal, TerminalKind, TerminalSize } from "./terminals";
 import type { WaitingMessage } from "./waiting";
 import type { OpenBlock } from "./writing";
 
@@ -74,6 +75,19 @@ export type ClearSession = {
  * Which conversation.
  */
 sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Ends a terminal and everything that runs in it, and forgets it.
+ */
+export type CloseTerminal = { 
+/**
+ * Which.
+ */
+terminalId: TerminalId, 
 /**
  * Chosen by the sender; the result echoes it.
  */
@@ -286,6 +300,28 @@ copied?: boolean, };
 export type HostToPylon = { "type": "hello" } & Hello | { "type": "claude_event" } & HostEvent | { "type": "permission_request" } & PermissionRequest | { "type": "question_request" } & QuestionRequest | { "type": "status_response" } & StatusResponse | { "type": "subscribed" } & Subscribed | { "type": "snapshot" } & Snapshot | { "type": "cut_off" } & CutOff | { "type": "request_result" } & RequestResult | { "type": "tool_call" } & ToolCall | { "type": "server_shutdown" } & ServerShutdown | { "type": "error" } & ErrorReport;
 
 /**
+ * A terminal and where its keeper listens.
+ */
+export type KeptTerminal = { 
+/**
+ * The terminal.
+ */
+terminal: Terminal, 
+/**
+ * The socket of its keeper: an absolute path.
+ */
+socket: PathText, };
+
+/**
+ * Asks for all terminals.
+ */
+export type ListTerminals = { 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
  * The message and where it is to be worked on.
  */
 export type MessagePayload = { 
@@ -346,6 +382,43 @@ export type NewSession = {
  * Which conversation.
  */
 sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Starts a terminal. Asking again with the same id changes nothing.
+ */
+export type OpenTerminal = { 
+/**
+ * Its id.
+ */
+terminalId: TerminalId, 
+/**
+ * What runs in it.
+ */
+kind: TerminalKind, 
+/**
+ * The folder it begins in: an absolute path.
+ */
+workingDir: PathText, 
+/**
+ * How large.
+ */
+size: TerminalSize, 
+/**
+ * The conversation that the agent in it holds.
+ */
+sessionId?: ConversationId, 
+/**
+ * Which model the agent is asked for; absent or `auto` means its own choice.
+ */
+model?: string, 
+/**
+ * What is said to the agent first.
+ */
+prompt?: Prompt, 
 /**
  * Chosen by the sender; the result echoes it.
  */
@@ -509,7 +582,7 @@ requestId?: RequestId, };
 /**
  * What a Pylon says to the host.
  */
-export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "fork_session" } & ForkSession | { "type": "rewind_session" } & RewindSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "claim_call" } & ClaimCall | { "type": "tool_result" } & ToolResult | { "type": "shutdown" } & Shutdown;
+export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "fork_session" } & ForkSession | { "type": "rewind_session" } & RewindSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "claim_call" } & ClaimCall | { "type": "tool_result" } & ToolResult | { "type": "open_terminal" } & OpenTerminal | { "type": "list_terminals" } & ListTerminals | { "type": "close_terminal" } & CloseTerminal | { "type": "shutdown" } & Shutdown;
 
 /**
  * A person must answer questions.
@@ -610,6 +683,10 @@ resumedWithHistory?: boolean,
  * The permission rules; only for `get_rules`, `set_rule` and `remove_rule`.
  */
 rules?: RuleList, 
+/**
+ * The terminals; only for `open_terminal` and `list_terminals`.
+ */
+terminals?: Array<KeptTerminal>, 
 /**
  * Why not, for a person to read; only on failure.
  */

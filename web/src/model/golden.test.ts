@@ -6,7 +6,7 @@ import { EMPTY_WORLD, type Frame, onFrame, view, type World } from "./world";
 
 const folder = fileURLToPath(new URL("../../../fixtures/proto/v1/", import.meta.url));
 const examples = readdirSync(folder)
-  .filter((name) => name.endsWith(".json") && !name.startsWith("ipc."))
+  .filter((name) => name.endsWith(".json") && !/^(ipc|keeper)\./.test(name))
   .map((name) => ({ name, value: JSON.parse(readFileSync(folder + name, "utf8")) as { type: string } }));
 
 function frameOf({ name, value }: (typeof examples)[number]): Frame {

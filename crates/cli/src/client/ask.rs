@@ -19,6 +19,10 @@ use estelle_proto::tasks::{
     TaskCreate, TaskCreateResult, TaskGet, TaskGetResult, TaskList, TaskListResult,
     TaskStatusChange, TaskStatusResult,
 };
+use estelle_proto::terminals::{
+    TerminalAttach, TerminalAttachResult, TerminalClose, TerminalCloseResult, TerminalCreate,
+    TerminalCreateResult, TerminalList, TerminalListResult,
+};
 use estelle_proto::usage::{UsageRequest, UsageResult};
 use estelle_proto::workspaces::{
     WorkspaceCreate, WorkspaceCreateResult, WorkspaceList, WorkspaceListResult,
@@ -85,4 +89,8 @@ asks! {
     FileRead => FileReadResult,
     ChangesRequest => ChangesResult,
     DiffRequest => DiffResult,
+    TerminalList => TerminalListResult,
+    TerminalCreate => TerminalCreateResult,
+    TerminalAttach => TerminalAttachResult,
+    TerminalClose => TerminalCloseResult,
 }

@@ -77,6 +77,7 @@ fn of_code(code: &ErrorCode) -> u8 {
         ErrorCode::UnknownWorkspace
         | ErrorCode::UnknownConversation
         | ErrorCode::UnknownDevice
+        | ErrorCode::UnknownTerminal
         | ErrorCode::UnknownToolUse
         | ErrorCode::UnknownTask
         | ErrorCode::UnknownDecision => 5,

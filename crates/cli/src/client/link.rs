@@ -179,6 +179,16 @@ impl Link {
         awaited.map_err(|_| silent())?
     }
 
+    /// Says something that has no answer.
+    pub(super) async fn tell(
+        &mut self,
+        pylon: DeviceId,
+        message: impl Into<AppToPylon>,
+    ) -> anyhow::Result<()> {
+        let envelope = Envelope::<AppToPylon>::to(To::device(pylon), message);
+        self.write(envelope.to_json()?).await
+    }
+
     async fn answer<R: Ask>(&mut self, id: &RequestId) -> anyhow::Result<R::Answer> {
         loop {
             let heard = self.receive().await?;

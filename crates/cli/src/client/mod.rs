@@ -26,6 +26,7 @@ mod session;
 mod speak;
 mod talk;
 mod tasks;
+mod terminal;
 mod turn;
 mod watch;
 mod way;
@@ -60,6 +61,7 @@ pub(crate) enum ClientCommand {
     Rewind(back::RewindArgs),
     Search(lookup::SearchArgs),
     Tasks(tasks::TasksArgs),
+    Terminal(terminal::TerminalArgs),
     Usage(lookup::UsageArgs),
 }
 
@@ -82,6 +84,7 @@ pub(crate) fn run(command: ClientCommand) -> anyhow::Result<ExitCode> {
             ClientCommand::History(args) => lookup::history(&args).await,
             ClientCommand::Search(args) => lookup::search(&args).await,
             ClientCommand::Tasks(args) => tasks::run(&args).await,
+            ClientCommand::Terminal(args) => Box::pin(terminal::run(&args)).await,
             ClientCommand::Usage(args) => lookup::usage(&args).await,
         }
     })

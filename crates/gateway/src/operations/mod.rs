@@ -1,4 +1,5 @@
-//! What can be asked for, one function each: `sessions`, `talk` (input, answers, stop, resume) and `machine` (the rest).
+//! What can be asked for, one function each: `sessions`, `talk` (input, answers, stop, resume), `terminals` and `machine`
+//! (the rest).
 //!
 //! An operation asks the desk, the store or the host and gives their answer in the shapes of this interface. It keeps
 //! nothing, so that it can be broken off anywhere.
@@ -6,6 +7,7 @@
 mod machine;
 mod sessions;
 mod talk;
+mod terminals;
 
 use std::sync::Arc;
 
@@ -25,6 +27,7 @@ use crate::routes::Operation;
 use crate::server::Shell;
 
 pub(crate) use talk::{Answered, Said, Verdict, answer as answer_decision, say};
+pub(crate) use terminals::Shown as ShownTerminal;
 
 /// Whoever asks, with what they may do and the id of their path.
 #[derive(Debug, Clone)]
@@ -102,6 +105,9 @@ pub(crate) async fn carry_out(
         Operation::CreateWorkspace => {
             machine::create_workspace(&caller, body::json(headers, body).await?).await
         }
+        Operation::CreateTerminal => {
+            terminals::create(&caller, body::json(headers, body).await?).await
+        }
         Operation::ChangeSettings => {
             machine::change_settings(&caller, body::json(headers, body).await?).await
         }
@@ -120,6 +126,8 @@ pub(crate) async fn carry_out(
         | Operation::DeleteWorkspace
         | Operation::GetUsage
         | Operation::ListDevices
+        | Operation::ListTerminals
+        | Operation::CloseTerminal
         | Operation::GetSettings => {
             body::none(&body)?;
             without_body(operation, &caller, query).await
@@ -153,11 +161,14 @@ async fn without_body(
         Operation::GetUsage => machine::usage(caller, query).await,
         Operation::ListDevices => machine::devices(caller).await,
         Operation::GetSettings => machine::settings(caller).await,
+        Operation::ListTerminals => terminals::list(caller).await,
+        Operation::CloseTerminal => terminals::close(caller).await,
         Operation::CreateSession
         | Operation::RenameSession
         | Operation::Input
         | Operation::Approve
         | Operation::CreateWorkspace
+        | Operation::CreateTerminal
         | Operation::ChangeSettings => Err(Failure::mismatch()),
     }
 }

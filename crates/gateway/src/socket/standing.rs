@@ -82,6 +82,8 @@ impl Standing {
                 self.is_alive = false;
                 Known::Unclear
             }
+            // Told again when a process has ended in good order, which is no event.
+            ClaudeEvent::Waiting(_) if self.is_quiet() && self.is_alive => Known::Unclear,
             ClaudeEvent::Resumed(_) | ClaudeEvent::SessionReset(_) => Known::Unclear,
             _ => Known::Unchanged,
         }
@@ -106,6 +108,7 @@ mod tests {
     use estelle_proto::ClaudeSessionId;
     use estelle_proto::events::{ClaudeAborted, ErrorEvent, Init, StateChanged};
     use estelle_proto::runs::{PauseReason, ProcessPaused};
+    use estelle_proto::waiting::Waiting;
 
     use super::*;
 
@@ -153,6 +156,15 @@ mod tests {
             standing.after(&paused.into()),
             Known::Status(SessionState::Stopped)
         );
+    }
+
+    #[test]
+    fn a_process_that_may_have_ended_in_silence_is_looked_at() {
+        let waiting = || ClaudeEvent::from(Waiting::new(Vec::new()));
+        let mut standing = Standing::new(ConversationStatus::Working);
+        assert_eq!(standing.after(&waiting()), Known::Unchanged);
+        standing.after(&state(ConversationStatus::Idle));
+        assert_eq!(standing.after(&waiting()), Known::Unclear);
     }
 
     #[test]

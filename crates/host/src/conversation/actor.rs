@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep_until};
 use super::book::{Book, View};
 use super::calls::Claimants;
 use super::context::Context;
+use super::lending::LentTo;
 use super::live::Live;
 use super::mending::Trouble;
 use super::requests::AfterEnd;
@@ -71,6 +72,8 @@ pub(crate) enum Command {
     MayRewind(Seq, oneshot::Sender<Result<Rewind, ApiError>>),
     /// Let it go on from there.
     Rewind(Rewinding, Reply),
+    /// Let a terminal go on with it.
+    Lend(LentTo),
     /// Fail as only a mistake in this program can.
     #[cfg(test)]
     Fail,
@@ -295,7 +298,7 @@ impl Actor {
     pub(super) async fn obey(&mut self, command: Command) -> Result<Flow, Broken> {
         match command {
             // It belongs to the next process, which is not started before nothing is left of this one.
-            command @ (Command::Submit(..) | Command::Rewind(..))
+            command @ (Command::Submit(..) | Command::Rewind(..) | Command::Lend(_))
                 if matches!(self.phase, Phase::Sweeping(_)) =>
             {
                 self.put_off.push(command);
@@ -331,6 +334,7 @@ impl Actor {
                 let _ = reply.send(self.may_rewind(before));
             }
             Command::Rewind(wanted, reply) => self.rewind(wanted, reply).await?,
+            Command::Lend(to) => self.lend(to).await?,
             #[cfg(test)]
             Command::Fail => fail(),
         }

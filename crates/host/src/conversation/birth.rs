@@ -76,6 +76,17 @@ async fn begin(
     })
 }
 
+/// The book of a conversation in which nobody has said anything yet, for a terminal that goes on with it.
+pub(crate) fn begin_empty(context: &Context, id: &ConversationId) -> io::Result<Book> {
+    let folder = context.conversation_folder(id.as_str());
+    if folder.join(LOG).exists() {
+        let opened = Book::open(&folder, now());
+        return opened.map(|opened| opened.book).map_err(io::Error::other);
+    }
+    private_folder(&folder)?;
+    Book::begin(&folder, now(), first_of(id.clone())).map_err(io::Error::other)
+}
+
 /// The beginning of a conversation that there never was.
 pub(super) fn first_of(id: ConversationId) -> Beginning {
     Beginning {

@@ -21,6 +21,7 @@ use crate::launch::{FindCliError, LaunchWish, find_cli, prepare};
 use crate::mailbox::Roster;
 use crate::rules::RuleBook;
 use crate::run::{RunWatch, ShimCommand};
+use crate::terminal::Shelf;
 use crate::traffic::{Limits, Redactor, TrafficLog};
 use crate::trust::TrustStore;
 
@@ -70,6 +71,8 @@ pub(crate) struct Context {
     pub(crate) tracker: TaskTracker,
     pub(crate) agent: Agent,
     pub(crate) canary: Canary,
+    /// All terminals, and what they hold.
+    pub(crate) shelf: Shelf,
     /// Absent when the log could not be opened: it is a help, not the truth.
     pub(crate) traffic: Option<TrafficLog>,
     trust: Mutex<TrustStore>,
@@ -92,6 +95,7 @@ impl Context {
         Self {
             agent: Agent::new(settings.search.clone()),
             canary: Canary::load(&settings.data),
+            shelf: Shelf::open(&settings.data, &settings.shim),
             claims: Mutex::default(),
             rules: Mutex::new(RuleBook::load(&settings.data)),
             traffic: open_traffic(&settings),
@@ -141,6 +145,9 @@ impl Context {
         session: &ClaudeSessionId,
         conversation: &ConversationId,
     ) -> Result<(), ConversationId> {
+        if let Some(writer) = self.shelf.writer_of(session) {
+            return Err(writer);
+        }
         let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
         match claims.get(session) {
             Some(holder) if holder != conversation => return Err(holder.clone()),

@@ -297,6 +297,9 @@ impl Actor {
             Command::MayRewind(_, reply) => {
                 let _ = reply.send(Err(trouble.refusal()));
             }
+            Command::Lend(to) => {
+                let _ = to.send(Err(trouble.refusal()));
+            }
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }

@@ -86,6 +86,14 @@ impl Actor {
         self.publish(vec![Letter::message(&HostToPylon::Event(event))]);
     }
 
+    /// The process ended by itself and in good order, which is no event and no other state of the conversation. Whoever
+    /// watches the process is told once more what waits for it, and looks again.
+    pub(super) fn repeat_waiting(&mut self) {
+        let id = self.book.conversation().id().clone();
+        let event = HostEvent::new(id, Waiting::new(self.waiting()).into());
+        self.publish(vec![Letter::message(&HostToPylon::Event(event))]);
+    }
+
     fn open_blocks(&self) -> Option<Vec<OpenBlock>> {
         match &self.phase {
             Phase::Live(live) => Some(live.open_blocks()),

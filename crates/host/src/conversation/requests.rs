@@ -17,6 +17,7 @@ use tokio::sync::oneshot;
 
 use super::actor::{Actor, Broken, Ended, Flow, Published, Reply, disk_trouble, now};
 use super::book::{Beginning, Book};
+use super::lending::LentTo;
 use super::rewinding::Rewinding;
 use super::running::Phase;
 use crate::failpoint;
@@ -51,6 +52,8 @@ pub(super) enum AfterEnd {
     Delete(Reply),
     /// Go on from before a message.
     Rewind(Rewinding, Reply),
+    /// Lend it to a terminal.
+    Lend(LentTo),
 }
 
 impl Actor {
@@ -111,6 +114,9 @@ impl Actor {
             | PylonToHost::Unsubscribe(_)
             | PylonToHost::Shutdown(_)
             | PylonToHost::GetRules(_)
+            | PylonToHost::OpenTerminal(_)
+            | PylonToHost::ListTerminals(_)
+            | PylonToHost::CloseTerminal(_)
             | PylonToHost::SetRule(_)
             | PylonToHost::RemoveRule(_)
             | PylonToHost::Unknown(_) => {
@@ -335,10 +341,20 @@ impl Actor {
                     let _ = reply.send(Ok(Done::default()));
                 }
                 AfterEnd::Rewind(wanted, reply) => self.rewind_now(wanted, reply).await?,
+                AfterEnd::Lend(to) => self.lend_now(to).await?,
             }
         }
-        let is_over = self.book.conversation().due().is_none();
-        if is_over && !self.resuming.is_empty() {
+        let conversation = self.book.conversation();
+        let is_over = conversation.due().is_none();
+        let has_lost_session = conversation
+            .ended()
+            .is_some_and(|ended| ended.resume_failed);
+        if is_over && has_lost_session && !self.resuming.is_empty() {
+            // People who asked for a process get one that begins afresh, and are told so.
+            if let Some(entry) = self.book.decide().want(now()) {
+                self.record(entry, Sync::Now).await?;
+            }
+        } else if is_over && !self.resuming.is_empty() {
             let message = "the agent's process could not be started again; its last error says why";
             let error = ApiError::new(
                 ErrorCode::AgentUnavailable,

@@ -440,12 +440,17 @@ impl Actor {
             by_file::remove(&folder, conversation);
         }
         let in_transcript = |id: &MessageId| saved.contains(&id.0);
+        let is_stopped = conversation.run().is_some_and(|run| run.stopping.is_some());
+        let is_silent = !is_stopped && matches!(exit, RunExit::Code { code: 0, .. });
         let entry = self.book.decide().ended_run(now(), exit, in_transcript);
         self.phase = Phase::Quiet;
         self.stopping.clear();
         self.context.release(self.book.conversation().id());
         if let Some(entry) = entry {
             self.record(entry, Sync::Now).await?;
+        }
+        if is_silent {
+            self.repeat_waiting();
         }
         self.book.give_back();
         self.retire_runs();

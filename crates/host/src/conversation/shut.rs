@@ -118,7 +118,8 @@ fn needs_the_log(command: &Command) -> bool {
         | Command::View(_)
         | Command::Claim { .. }
         | Command::MayRewind(..)
-        | Command::Rewind(..) => true,
+        | Command::Rewind(..)
+        | Command::Lend(_) => true,
         Command::Status(_)
         | Command::Decisions(_)
         | Command::Join { .. }
@@ -237,6 +238,9 @@ impl Shut {
             }
             Command::MayRewind(_, reply) => {
                 let _ = reply.send(Err(self.refusal()));
+            }
+            Command::Lend(to) => {
+                let _ = to.send(Err(self.refusal()));
             }
             Command::View(reply) => {
                 let _ = reply.send(Err(self.refusal()));

@@ -3,7 +3,9 @@
 //! The host implements [`Desk`]; tests put a stand-in there. A future that is dropped because its client left must not
 //! undo what was asked for.
 
-use estelle_proto::ipc::{ClaimCall, RequestResult, RuleList, SessionStatus, Subscribe};
+use estelle_proto::ipc::{
+    ClaimCall, KeptTerminal, RequestResult, RuleList, SessionStatus, Subscribe,
+};
 use estelle_proto::{
     ApiError, ConversationId, DeviceId, HostToPylon, PylonToHost, Reply as _, RequestId, Seq,
     Timestamp,
@@ -71,6 +73,8 @@ pub struct Done {
     pub resumed_with_history: Option<bool>,
     /// The permission rules, if they were asked for or changed.
     pub rules: Option<RuleList>,
+    /// The terminals, if they were asked for.
+    pub terminals: Option<Vec<KeptTerminal>>,
 }
 
 /// A command was not carried out, and nothing has changed.
@@ -108,7 +112,8 @@ pub(super) fn result(
             answered_by: done.answered_by,
             answered_at: done.answered_at,
             resumed_with_history: done.resumed_with_history,
-            rules: done.rules,
+            rules: done.rules.map(Box::new),
+            terminals: done.terminals,
             ..RequestResult::default()
         },
         Err(refusal) => RequestResult {

@@ -11,7 +11,7 @@ const CHUNK: usize = 64 * 1024;
 
 /// A line, without its newline.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(crate) enum Line {
     Text(String),
     /// Longer than the limit; only its ends are known.
     TooLong(Ends),
@@ -116,13 +116,13 @@ fn text(line: &[u8]) -> Line {
 
 /// The lines of a stream.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     from: R,
     splitter: Splitter,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(super) fn new(from: R, limit: usize) -> Self {
+    pub(crate) fn new(from: R, limit: usize) -> Self {
         Self {
             from,
             splitter: Splitter::new(limit),
@@ -135,7 +135,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     /// The next line, or nothing at the end of the stream. Loses nothing when it is dropped.
-    pub(super) async fn next(&mut self) -> io::Result<Option<Line>> {
+    pub(crate) async fn next(&mut self) -> io::Result<Option<Line>> {
         loop {
             if let Some(line) = self.splitter.pop() {
                 return Ok(Some(line));

@@ -147,6 +147,9 @@ impl<D: Desk> Reader<D> {
             | PylonToHost::SetRule(_)
             | PylonToHost::RemoveRule(_)
             | PylonToHost::ToolResult(_)
+            | PylonToHost::OpenTerminal(_)
+            | PylonToHost::ListTerminals(_)
+            | PylonToHost::CloseTerminal(_)
             | PylonToHost::Shutdown(_)
             | PylonToHost::Unknown(_)) => self.submit(command, back).await,
         }
@@ -214,7 +217,7 @@ impl<D: Desk> Reader<D> {
     fn return_of(&self, command: &PylonToHost) -> Return {
         let session_id = match command.key() {
             Key::Conversation(id) => Some(id.clone()),
-            Key::Workspace(_) | Key::Machine | Key::None => None,
+            Key::Workspace(_) | Key::Terminal(_) | Key::Machine | Key::None => None,
         };
         Return {
             session_id,

@@ -8,6 +8,7 @@ use std::path::Path;
 use estelle_proto::ipc::{
     MessagePayload, PermissionResponse, RuleEffect, SetPermissionMode, SetRule,
 };
+use estelle_proto::terminals::TerminalKind;
 use estelle_proto::{
     ApiError, ErrorCode, Json, OnBusy, PermissionDecision, PermissionMode, PylonToHost, Retry,
     limits,
@@ -24,7 +25,13 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
             RuleEffect::Unknown(word) => Err(unknown_word("effect", word, RuleEffect::WORDS)),
             RuleEffect::Allow | RuleEffect::Deny | RuleEffect::Ask => Ok(()),
         },
+        PylonToHost::OpenTerminal(wish) => match &wish.kind {
+            TerminalKind::Unknown(word) => Err(unknown_word("kind", word, TerminalKind::WORDS)),
+            TerminalKind::Shell | TerminalKind::Agent => Ok(()),
+        },
         PylonToHost::Hello(_)
+        | PylonToHost::ListTerminals(_)
+        | PylonToHost::CloseTerminal(_)
         | PylonToHost::StopSession(_)
         | PylonToHost::ResumeSession(_)
         | PylonToHost::NewSession(_)

@@ -51,7 +51,7 @@ pub(super) fn environment(
     env
 }
 
-fn is_inherited(name: &str) -> bool {
+pub(crate) fn is_inherited(name: &str) -> bool {
     !NESTED.contains(&name) && (!name.starts_with(OWN) || name.starts_with(SIMULATOR))
 }
 

@@ -18,8 +18,8 @@ mod wish;
 mod launch_tests;
 
 pub use cli::{FindCliError, find_cli};
-pub(crate) use environment::RUN_VARIABLE;
 pub use environment::run_marker;
+pub(crate) use environment::{RUN_VARIABLE, is_inherited};
 pub use frozen::FrozenProject;
 pub(crate) use gate::OF_A_PLUGIN;
 pub use gate::{ASK_RULES, CliMode, Hooks};

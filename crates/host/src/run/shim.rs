@@ -22,7 +22,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, getpid, getppid, pidfd_open,
-    pidfd_send_signal, set_child_subreaper, setsid, wait,
+    pidfd_send_signal, set_child_subreaper, setsid, wait, waitpid,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
@@ -31,6 +31,9 @@ use super::lock::{Heirs, Lock};
 
 /// How long what the CLI left behind has to end after it was asked to.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
+
+/// How often what is left is killed: once for each generation of processes that only a kill ends.
+const ROUNDS: usize = 32;
 
 /// Runs the shim of a run to its end. `child` is the program and arguments of the other role.
 pub fn run(folder: &RunFolder, mut child: Command) -> io::Result<()> {
@@ -79,6 +82,15 @@ pub fn become_cli(folder: &RunFolder) -> io::Result<()> {
         .current_dir(&launch.cwd)
         .exec();
     Err(error)
+}
+
+/// What a process has in the foreground of its terminal: the eighth field of its line.
+pub(crate) fn foreground_of(pid: u32) -> Option<Pid> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let group: i32 = fields.split_whitespace().nth(5)?.parse().ok()?;
+    // Of a process without a terminal it is -1.
+    (group > 0).then(|| Pid::from_raw(group)).flatten()
 }
 
 /// When a process began, in clock ticks after boot.
@@ -143,9 +155,19 @@ fn exit_of(status: WaitStatus) -> ExitRecord {
     }
 }
 
+/// Takes note of the end of adopted processes, and of no other child.
+pub(crate) fn reap_adopted(own: Option<u32>) {
+    for pid in children().into_iter().filter(|pid| Some(raw(*pid)) != own) {
+        // One that lives is left alone.
+        let _ = waitpid(Some(pid), WaitOptions::NOHANG);
+    }
+}
+
 /// Ends what the CLI started and left: first asked, then by force, until there is none.
-fn end_orphans() {
-    for signal in [Signal::TERM, Signal::KILL] {
+pub(crate) fn end_orphans() {
+    // What a killed one had started comes to us with its end, so it takes several rounds.
+    let rounds = std::iter::once(Signal::TERM).chain(std::iter::repeat_n(Signal::KILL, ROUNDS));
+    for signal in rounds {
         let orphans: Vec<OwnedFd> = children().into_iter().filter_map(open_pidfd).collect();
         for orphan in &orphans {
             // One that ended meanwhile is what was wanted.

@@ -3,7 +3,10 @@
 //! Each command may carry a `requestId`; the host then answers with `request_result`. The structs say what is asked
 //! for; the host decides whether it is done.
 
-use super::{ClaimCall, GetRules, Hello, RemoveRule, SetRule, ToolResult, ToolServer};
+use super::{
+    ClaimCall, CloseTerminal, GetRules, Hello, ListTerminals, OpenTerminal, RemoveRule, SetRule,
+    ToolResult, ToolServer,
+};
 use crate::{
     Answer, ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Json,
     Key, OnBusy, PathText, PermissionDecision, PermissionMode, Prompt, RequestId, Seq, ToolUseId,
@@ -315,6 +318,9 @@ union! {
         RemoveRule(RemoveRule) = "remove_rule",
         ClaimCall(ClaimCall) = "claim_call",
         ToolResult(ToolResult) = "tool_result",
+        OpenTerminal(OpenTerminal) = "open_terminal",
+        ListTerminals(ListTerminals) = "list_terminals",
+        CloseTerminal(CloseTerminal) = "close_terminal",
         Shutdown(Shutdown) = "shutdown",
     }
 }
@@ -346,6 +352,9 @@ impl PylonToHost {
             Self::RemoveRule(command) => &mut command.request_id,
             Self::ClaimCall(command) => &mut command.request_id,
             Self::ToolResult(command) => &mut command.request_id,
+            Self::OpenTerminal(command) => &mut command.request_id,
+            Self::ListTerminals(command) => &mut command.request_id,
+            Self::CloseTerminal(command) => &mut command.request_id,
             Self::Shutdown(command) => &mut command.request_id,
             Self::Hello(_) | Self::Unknown(_) => return,
         };
@@ -378,6 +387,9 @@ impl PylonToHost {
             Self::RemoveRule(command) => &command.request_id,
             Self::ClaimCall(command) => &command.request_id,
             Self::ToolResult(command) => &command.request_id,
+            Self::OpenTerminal(command) => &command.request_id,
+            Self::ListTerminals(command) => &command.request_id,
+            Self::CloseTerminal(command) => &command.request_id,
             Self::Shutdown(command) => &command.request_id,
             Self::Hello(_) | Self::Unknown(_) => return None,
         };
@@ -412,8 +424,12 @@ impl PylonToHost {
             | Self::PylonReconnected(_)
             | Self::SetRule(_)
             | Self::RemoveRule(_)
+            | Self::OpenTerminal(_)
+            | Self::CloseTerminal(_)
             | Self::Shutdown(_) => Key::Machine,
-            Self::GetStatus(_) | Self::GetRules(_) | Self::Unknown(_) => Key::None,
+            Self::GetStatus(_) | Self::GetRules(_) | Self::ListTerminals(_) | Self::Unknown(_) => {
+                Key::None
+            }
         }
     }
 }

@@ -30,16 +30,20 @@
 //! | `resume_session` of a conversation whose process runs | `request_result` with `conflict` |
 //! | an unknown conversation | `request_result` with `unknown_conversation` |
 //! | a `workingDir` that is missing, relative or gone | `request_result` with `bad_path` |
+//! | an unknown terminal | `request_result` with `unknown_terminal` |
+//! | a message to a conversation that a terminal holds | `request_result` with `conflict` |
 //! | the agent's program missing, not executable or too old | `request_result` with `agent_unavailable` |
 
 mod commands;
 mod reports;
 mod rules;
+mod terminals;
 mod tools;
 
 pub use commands::*;
 pub use reports::*;
 pub use rules::*;
+pub use terminals::*;
 pub use tools::*;
 
 use serde::Serialize;

@@ -3,7 +3,7 @@
 //! Events travel in `claude_event` with their number; decisions are repeated as messages of their own, so that a Pylon
 //! that just came back sees them before anything else.
 
-use super::{Hello, RuleList, ToolCall};
+use super::{Hello, KeptTerminal, RuleList, ToolCall};
 use crate::waiting::WaitingMessage;
 use crate::writing::OpenBlock;
 use crate::{
@@ -323,7 +323,9 @@ reply! {
             /// Whether the process that was started knows what was said before; only for `resume_session`.
             resumed_with_history: bool,
             /// The permission rules; only for `get_rules`, `set_rule` and `remove_rule`.
-            rules: RuleList,
+            rules: Box<RuleList>,
+            /// The terminals; only for `open_terminal` and `list_terminals`.
+            terminals: Vec<KeptTerminal>,
         }
     }
 }

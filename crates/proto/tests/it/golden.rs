@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use estelle_proto::keeper::{KeeperToViewer, ViewerToKeeper};
 use estelle_proto::{
     AppToPylon, ClaudeEvent, DeviceToRelay, Envelope, HistoryMessage, HostToPylon, Message,
     PylonToApp, PylonToHost, PylonToPylon, RelayToDevice, ipc,
@@ -77,6 +78,18 @@ pub(crate) fn tables() -> Vec<Table> {
             "ipc.",
             HostToPylon::KINDS,
             object::<HostToPylon>,
+        ),
+        flat(
+            "ViewerToKeeper",
+            "keeper.",
+            ViewerToKeeper::KINDS,
+            object::<ViewerToKeeper>,
+        ),
+        flat(
+            "KeeperToViewer",
+            "keeper.",
+            KeeperToViewer::KINDS,
+            object::<KeeperToViewer>,
         ),
     ]
 }

@@ -245,6 +245,7 @@ impl Actor {
 
     /// What a paired device has seen is kept for when it is back; a connection does not come back.
     async fn went(&self, client: DeviceId, reader: DeviceId) {
+        self.cx.looks.leave(client);
         if client == reader {
             return self.forget_device(client).await;
         }
@@ -292,12 +293,14 @@ impl Actor {
             sender: Some(Arc::new(from.clone())),
             outlet,
         };
+        let rights = from.rights.unwrap_or_default();
+        if !rights.contains(&Right::Terminal) {
+            // It may have been taken away while a terminal was looked at.
+            self.cx.looks.leave(from.device_id);
+        }
         let right = message.right();
         // The relay checks this as well; a relay that says nothing about rights gives none.
-        if !from
-            .rights
-            .is_some_and(|rights: Vec<Right>| rights.contains(&right))
-        {
+        if !rights.contains(&right) {
             let error = refusal(
                 ErrorCode::Forbidden,
                 format!("`{}` needs the right `{right}`", message.kind()),

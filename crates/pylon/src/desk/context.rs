@@ -13,6 +13,7 @@ use estelle_proto::{
 use tokio::sync::{mpsc, oneshot};
 
 use super::DeskConfig;
+use super::terminals::Looks;
 use crate::link::host::HostLink;
 use crate::link::relay::{Outlet, SendError};
 use crate::store::Store;
@@ -60,6 +61,7 @@ pub(super) struct Context {
     pub(super) store: Store,
     pub(super) host: HostLink,
     pub(super) desk: mpsc::Sender<Msg>,
+    pub(super) looks: Looks,
 }
 
 impl Context {

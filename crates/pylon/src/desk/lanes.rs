@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use estelle_proto::{ConversationId, Key, WorkspaceId};
+use estelle_proto::{ConversationId, Key, TerminalId, WorkspaceId};
 
 /// Jobs of all lanes that may wait together; beyond that something floods us.
 pub(super) const MAX_WAITING: usize = 1024;
@@ -15,6 +15,7 @@ pub(super) const MAX_WAITING: usize = 1024;
 pub(super) enum Lane {
     Conversation(ConversationId),
     Workspace(WorkspaceId),
+    Terminal(TerminalId),
     Machine,
     /// Telling all clients what workspaces there are.
     List,
@@ -28,6 +29,7 @@ impl Lane {
         match key {
             Key::Conversation(id) => Some(Self::Conversation(id.clone())),
             Key::Workspace(id) => Some(Self::Workspace(id.clone())),
+            Key::Terminal(id) => Some(Self::Terminal(id.clone())),
             Key::Machine => Some(Self::Machine),
             Key::None => None,
         }

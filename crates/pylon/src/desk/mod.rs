@@ -30,6 +30,7 @@ mod requests;
 mod room;
 mod rules;
 mod tasks;
+mod terminals;
 mod version;
 mod workspaces;
 mod writing;
@@ -51,6 +52,8 @@ use crate::release::Releases;
 use crate::store::Store;
 use actor::{Actor, Sources};
 use context::Context;
+use terminals::Looks;
+
 pub use local::{Beginning, Item, LocalDesk, Watch};
 
 /// What handlers have to tell the desk; each waits for its turn.
@@ -106,6 +109,7 @@ pub fn spawn(
         store: parts.store,
         host: parts.host,
         desk,
+        looks: Looks::new(tracker.clone()),
     };
     let sources = Sources {
         host: parts.from_host,

@@ -5,8 +5,7 @@ use estelle_proto::{AppToPylon, ErrorCode, Message as _, RequestId};
 use super::context::{Asker, Context};
 use super::error::refusal;
 use super::{
-    changes, claude, conversations, files, folders, history, reports, rules, tasks, version,
-    workspaces,
+    changes, claude, conversations, files, folders, history, reports, rules, tasks, terminals, version, workspaces,
 };
 
 /// The name that a request gave itself, whatever it is.
@@ -61,6 +60,14 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         AppToPylon::TaskGet(request) => tasks::get(cx, asker, request).await,
         AppToPylon::TaskCreate(request) => tasks::create(cx, asker, request).await,
         AppToPylon::TaskStatusChange(request) => tasks::set_status(cx, asker, request).await,
+        AppToPylon::TerminalList(request) => terminals::list(cx, asker, request).await,
+        AppToPylon::TerminalCreate(request) => terminals::create(cx, asker, request).await,
+        AppToPylon::TerminalAttach(request) => terminals::attach(cx, asker, request).await,
+        AppToPylon::TerminalInput(request) => terminals::input(cx, asker, request).await,
+        AppToPylon::TerminalResize(request) => terminals::resize(cx, asker, request).await,
+        AppToPylon::TerminalAck(request) => terminals::ack(cx, asker, request).await,
+        AppToPylon::TerminalDetach(request) => terminals::detach(cx, asker, &request),
+        AppToPylon::TerminalClose(request) => terminals::close(cx, asker, request).await,
         message @ (AppToPylon::DeployPrepare(_)
         | AppToPylon::DeployConfirm(_)
         | AppToPylon::DeployGo(_)

@@ -69,5 +69,6 @@ async fn try_pass_on(
     let answer = cx.host.request(command).await;
     let answer = answer.map_err(|error| error.told())?;
     answer.outcome()?;
-    Ok(answer.rules.unwrap_or_else(|| RuleList::new(Vec::new())))
+    let none = || RuleList::new(Vec::new());
+    Ok(answer.rules.map_or_else(none, |rules| *rules))
 }

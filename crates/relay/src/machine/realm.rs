@@ -9,7 +9,7 @@ use std::time::Duration;
 use estelle_proto::auth::DeviceStatus;
 use estelle_proto::{
     Broadcast, ConnectedDevice, DeviceId, DeviceKey, DeviceType, Forward, IsoTime, Right, Sender,
-    Target, Timestamp, is_answer,
+    Target, Timestamp, right_to_hear,
 };
 
 use super::{ConnId, Effect, Now, Role, say_to};
@@ -187,8 +187,8 @@ impl Realm {
         match (forward.to(), forward.broadcast()) {
             (Some(to), _) => {
                 let is_pylon = self.member(from).is_some_and(|m| m.role == Role::Pylon);
-                let is_for_viewers = is_pylon && !is_answer(forward.kind());
-                self.addressed(to.targets(), is_for_viewers)
+                let right = right_to_hear(forward.kind()).filter(|_| is_pylon);
+                self.addressed(to.targets(), right.as_ref())
             }
             (None, Some(group)) => self.group(from, group),
             (None, None) => {
@@ -203,9 +203,9 @@ impl Realm {
         }
     }
 
-    /// Those who were named. What is for viewers is kept from the others without a word: they are there, and whether the
+    /// Those who were named. What needs a right is kept from the others without a word: they are there, and whether the
     /// sender knows of their rights yet is a matter of moments.
-    fn addressed(&self, targets: &[Target], is_for_viewers: bool) -> Route {
+    fn addressed(&self, targets: &[Target], right: Option<&Right>) -> Route {
         let mut route = Route::default();
         for target in targets {
             let is_meant = |member: &&Member| match &target.device_type {
@@ -214,7 +214,7 @@ impl Realm {
             };
             match self.members.get(&target.device_id).filter(is_meant) {
                 Some(member) if route.to.contains(&member.conn) => {}
-                Some(member) if is_for_viewers && !member.has(&Right::View) => {}
+                Some(member) if right.is_some_and(|right| !member.has(right)) => {}
                 Some(member) => route.to.push(member.conn),
                 None => route.missing.push(target.device_id),
             }

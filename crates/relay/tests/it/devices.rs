@@ -87,6 +87,38 @@ async fn who_may_not_view_any_more_hears_answers_only() {
 }
 
 #[tokio::test]
+async fn t1_what_a_terminal_shows_is_kept_from_who_may_not_use_one() {
+    let house = House::new().await;
+    let mut pylon = house.pylon("home", 1).await;
+    let rights = [Right::View, Right::Terminal];
+    let (key, token) = house.device("home", &rights).await;
+    let (mut app, id) = house.app_with(&token).await;
+    let output =
+        |text: &str| json!({"type": "terminal_output", "to": id, "payload": {"data": text}});
+    pylon.send(&output("before")).await;
+    assert_eq!(
+        app.expect("terminal_output").await,
+        json!({"data": "before"})
+    );
+    // The right is taken away while the device looks.
+    let change = json!({"deviceKey": key.as_str(), "rights": ["view"]});
+    pylon
+        .send(&json!({"type": "device_rights", "payload": change}))
+        .await;
+    app.expect("rights_changed").await;
+    pylon.send(&output("secret")).await;
+    let event = json!({"type": "claude_event", "to": id, "payload": {"text": "seen"}});
+    pylon.send(&event).await;
+    let heard = loop {
+        let heard = app.message().await;
+        if heard["type"] != "device_status" {
+            break heard;
+        }
+    };
+    assert_eq!(heard["type"], "claude_event", "{heard}");
+}
+
+#[tokio::test]
 async fn d12_a_device_cannot_raise_itself() {
     let house = House::new().await;
     let (key, token) = house.device("home", &[Right::View, Right::Admin]).await;

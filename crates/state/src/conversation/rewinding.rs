@@ -71,14 +71,19 @@ impl Conversation {
         if self.taken_back.has(before) {
             return Err(RefuseRewind::TakenBack);
         }
+        if !self.is_at_rest() {
+            return Err(RefuseRewind::Busy);
+        }
+        Ok(Rewind::Due)
+    }
+
+    /// Whether nothing goes on in it, waits in it or is asked in it. It may have a process that is idle.
+    pub fn is_at_rest(&self) -> bool {
         let is_busy = self.occupation() == Occupation::Busy
             || !self.messages.tracked().is_empty()
             || !self.pending.is_empty()
             || self.wanted;
-        if is_busy {
-            return Err(RefuseRewind::Busy);
-        }
-        Ok(Rewind::Due)
+        !is_busy
     }
 
     /// The conversation goes on from before a message, with this session. Nothing if it stands there. Refused while there

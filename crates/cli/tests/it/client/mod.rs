@@ -4,6 +4,7 @@ mod asked;
 mod decisions;
 mod files;
 mod lasting;
+mod terminals;
 
 use std::process::{Command, Output, Stdio};
 

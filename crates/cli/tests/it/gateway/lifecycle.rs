@@ -82,6 +82,34 @@ async fn a_stopped_session_is_resumed_with_its_history_and_others_are_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_session_whose_history_is_gone_is_resumed_without_it_and_that_is_said() {
+    let machine = Machine::start(&Agent::Simulator).await;
+    let api = Api::of(&machine);
+    let session = api.session(&machine).await;
+    let mut watcher = api.watch(&session, "").await;
+    speak(&api, &session, &Script::new().say("hello").prompt()).await;
+    watcher
+        .until(|m| m["type"] == "output" && m["final"] == true)
+        .await;
+    watcher.status("waiting_input").await;
+    api.done(&format!("POST /api/sessions/{session}/stop"), None)
+        .await;
+    watcher.status("stopped").await;
+    std::fs::remove_dir_all(machine.path("home/.claude/projects")).unwrap();
+    let resumed = api
+        .done(&format!("POST /api/sessions/{session}/resume"), None)
+        .await;
+    assert_eq!(resumed["resumed_with_history"], false, "{resumed}");
+    let told = watcher.kind("process_resumed").await;
+    assert_eq!(told["resumedWithHistory"], false, "{told}");
+    watcher.status("waiting_input").await;
+    speak(&api, &session, &Script::new().say("afresh").prompt()).await;
+    watcher
+        .until(|m| m["type"] == "output" && m["final"] == true)
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_end_of_its_own_is_an_error_with_the_exit_code_and_nothing_starts_by_itself() {
     let machine = Machine::start(&Agent::Simulator).await;
     let api = Api::of(&machine);
@@ -112,6 +140,25 @@ async fn an_end_of_its_own_is_an_error_with_the_exit_code_and_nothing_starts_by_
     watcher
         .until(|m| m["type"] == "output" && m["final"] == true)
         .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_in_good_order_is_told_and_nothing_starts_by_itself() {
+    let machine = Machine::start(&Agent::Simulator).await;
+    let api = Api::of(&machine);
+    let session = api.session(&machine).await;
+    let mut watcher = api.watch(&session, "").await;
+    speak(&api, &session, &Script::new().say("hello").prompt()).await;
+    watcher
+        .until(|m| m["type"] == "output" && m["final"] == true)
+        .await;
+    watcher.status("waiting_input").await;
+    let run = format!("data/conversations/{session}/runs/1/run.json");
+    let run: Value = serde_json::from_slice(&std::fs::read(machine.path(&run)).unwrap()).unwrap();
+    let pid = i32::try_from(run["pid"].as_u64().unwrap()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    watcher.status("completed").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

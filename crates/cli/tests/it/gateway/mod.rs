@@ -4,6 +4,7 @@ mod client;
 mod lifecycle;
 mod refusals;
 mod sockets;
+mod terminals;
 
 use estelle_sim::script::Script;
 use serde_json::{Value, json};

@@ -340,3 +340,25 @@ async fn an_idle_process_is_stopped_after_a_warning() {
     assert_eq!(status(&host, &id).await.state, ConversationStatus::Idle);
     said(&stage, &host, &mut listener, "awake").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_ends_in_good_order_is_noticed_at_once() {
+    let stage = Stage::new(&Agent::Simulator).await;
+    let (host, mut listener) = opened(&stage).await;
+    let id = conversation("conv-1");
+    let pid = status(&host, &id).await.evidence.unwrap().pid.unwrap();
+    let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    // The simulator ends with the code 0 then, as the agent does.
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    loop {
+        let HostToPylon::Event(told) = listener.message().await else {
+            continue;
+        };
+        assert!(!matches!(told.event, ClaudeEvent::Error(_)), "{told:?}");
+        if matches!(told.event, ClaudeEvent::Waiting(_)) {
+            break;
+        }
+    }
+    let now = status(&host, &id).await;
+    assert_eq!(now.process, Some(ProcessStatus::Completed));
+}

@@ -176,6 +176,27 @@ impl Machine {
         kill(self.host_pid());
     }
 
+    /// The processes of a terminal: its keeper and its program.
+    pub(crate) fn terminal_pids(&self, id: &str) -> (u32, u32) {
+        let record = self.path("data/terminals").join(id).join("program.json");
+        let record: Value = serde_json::from_slice(&std::fs::read(record).unwrap()).unwrap();
+        let pid = |name: &str| u32::try_from(record[name].as_u64().unwrap()).unwrap();
+        (pid("keeperPid"), pid("pid"))
+    }
+
+    /// Kills the keepers whose host cannot end them any more.
+    fn end_terminals(&self) {
+        let folders = std::fs::read_dir(self.path("data/terminals"));
+        for folder in folders.into_iter().flatten().flatten() {
+            if folder.path().join("program.json").exists() {
+                let (keeper, _) = self.terminal_pids(folder.file_name().to_str().unwrap());
+                let pid = Pid::from_raw(i32::try_from(keeper).unwrap()).unwrap();
+                // One that is gone is what is wanted.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+        }
+    }
+
     /// Connects with a secret.
     pub(crate) async fn connect(&self, token: &str) -> Client {
         Client::open(self.address(), token).await
@@ -212,6 +233,7 @@ impl Drop for Machine {
         let stop = self.command(&["host", "stop", "--all"]).output();
         if !stop.is_ok_and(|output| output.status.success()) {
             end_runs(&self.path("data"));
+            self.end_terminals();
         }
         if let Some(mut host) = self.host.take() {
             let _ = host.kill();
@@ -220,7 +242,7 @@ impl Drop for Machine {
     }
 }
 
-fn kill(pid: u32) {
+pub(crate) fn kill(pid: u32) {
     let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
 }

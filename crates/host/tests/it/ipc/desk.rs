@@ -148,7 +148,7 @@ impl Desk for FakeDesk {
         };
         let is_known = match command.key() {
             Key::Conversation(id) => self.conversations.lock().unwrap().contains_key(id),
-            Key::Machine | Key::Workspace(_) | Key::None => true,
+            Key::Machine | Key::Workspace(_) | Key::Terminal(_) | Key::None => true,
         };
         let go_on = Arc::clone(&self.go_on);
         Box::pin(async move {

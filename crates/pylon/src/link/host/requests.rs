@@ -133,7 +133,7 @@ fn tell(answer: oneshot::Sender<Answer>, result: Answer) {
 fn conversation(command: &PylonToHost) -> Option<ConversationId> {
     match command.key() {
         Key::Conversation(conversation) => Some(conversation.clone()),
-        Key::Workspace(_) | Key::Machine | Key::None => None,
+        Key::Workspace(_) | Key::Terminal(_) | Key::Machine | Key::None => None,
     }
 }
 
@@ -158,6 +158,9 @@ fn repeat(command: &PylonToHost) -> Repeat {
         | PylonToHost::GetRules(_)
         | PylonToHost::SetRule(_)
         | PylonToHost::RemoveRule(_)
+        | PylonToHost::OpenTerminal(_)
+        | PylonToHost::ListTerminals(_)
+        | PylonToHost::CloseTerminal(_)
         | PylonToHost::Subscribe(_)
         | PylonToHost::Unsubscribe(_) => Repeat::Safe,
         PylonToHost::StopSession(_)
