@@ -29,7 +29,8 @@ use crate::lookup::{HistorySearch, HistorySearchResult, ToolDetail, ToolDetailRe
 use crate::rules::{RuleChange, RulesRequest, RulesResult};
 use crate::tasks::{
     TaskCreate, TaskCreateResult, TaskGet, TaskGetResult, TaskList, TaskListResult,
-    TaskStatusChange, TaskStatusResult,
+    TaskStatusChange, TaskStatusResult, WorkerStart, WorkerStartResult, WorkerStatusRequest,
+    WorkerStatusResult, WorkerStop, WorkerStopResult,
 };
 use crate::terminals::{
     TerminalAck, TerminalAttach, TerminalAttachResult, TerminalClose, TerminalCloseResult,
@@ -109,6 +110,9 @@ messages! {
         TerminalAck = "terminal_ack",
         TerminalDetach = "terminal_detach",
         TerminalClose = "terminal_close",
+        WorkerStatusRequest = "worker_status",
+        WorkerStart = "worker_start",
+        WorkerStop = "worker_stop",
     }
 }
 
@@ -163,6 +167,9 @@ policy! {
         TerminalAck => Terminal, |request| Key::Terminal(&request.terminal_id);
         TerminalDetach => Terminal, |request| Key::Terminal(&request.terminal_id);
         TerminalClose => Terminal, |request| Key::Terminal(&request.terminal_id);
+        WorkerStatusRequest => View, |_| Key::None;
+        WorkerStart => Prompt, |request| Key::Workspace(&request.workspace_id);
+        WorkerStop => Prompt, |request| Key::Workspace(&request.workspace_id);
     }
 }
 
@@ -218,6 +225,9 @@ messages! {
         TerminalOutput = "terminal_output",
         TerminalEnded = "terminal_ended",
         TerminalCloseResult = "terminal_close_result",
+        WorkerStatusResult = "worker_status_result",
+        WorkerStartResult = "worker_start_result",
+        WorkerStopResult = "worker_stop_result",
         ErrorReport = "error",
     }
 }

@@ -247,6 +247,8 @@ data! {
             /// Its turns with the model.
             #[serde(rename = "num_turns")]
             num_turns: u64,
+            /// Why it failed; absent if it went well.
+            cause: crate::Cause,
         }
     }
 }
@@ -335,5 +337,23 @@ union! {
         Aborted(HistoryAborted) = "claudeAborted",
         UserResponse(HistoryUserResponse) = "user_response",
         System(HistorySystem) = "system",
+    }
+}
+
+impl HistoryMessage {
+    /// Its number, which is that of the event that made it.
+    pub fn seq(&self) -> Option<Seq> {
+        match self {
+            Self::Text(entry) => entry.seq,
+            Self::Thinking(entry) => entry.seq,
+            Self::ToolStart(entry) => entry.seq,
+            Self::ToolComplete(entry) => entry.seq,
+            Self::TurnResult(entry) => entry.seq,
+            Self::Error(entry) => entry.seq,
+            Self::Aborted(entry) => entry.seq,
+            Self::UserResponse(entry) => entry.seq,
+            Self::System(entry) => entry.seq,
+            Self::Unknown(_) => None,
+        }
     }
 }

@@ -10,12 +10,22 @@
 //!   │ ◄────────────────────── task_create_result ── │  then task_list_result to all clients
 //!   │ ── task_status {taskId, status, error?} ──► │
 //!   │ ◄────────────────────── task_status_result ── │  then task_list_result to all clients
+//!   │ ── worker_status {workspaceId} ───────────► │
+//!   │ ◄──────────────────── worker_status_result ── │
+//!   │ ── worker_start {workspaceId} ────────────► │  goes on where it was, also after a stop or a rest
+//!   │ ◄───────────────────── worker_start_result ── │  then task_list_result to all clients after every task
+//!   │ ── worker_stop {workspaceId, afterTask?} ─► │
+//!   │ ◄────────────────────── worker_stop_result ── │
 //! ```
 //!
 //! A task is a Markdown file in the folder `task` of the workspace, with front matter. The files are the truth: what people
 //! write into them by hand counts, and whatever else stands in them is kept. A file that cannot be read as a task is
 //! listed with its `problem` and as `failed`, and is never changed. `taskId` is the `id` of a task, or the name of its
 //! file, with which each task can be meant even if two have the same id.
+//!
+//! A workspace has one worker. It carries out the tasks that wait, one after another, the first written first, each as a turn
+//! of its conversation, and marks them by how the turn ended. When none is left it is off. `worker_stop` ends the turn and
+//! puts its task back, or lets it end with `afterTask`. What is not the fault of a task makes the worker rest.
 //!
 //! # Failures
 //!
@@ -25,6 +35,9 @@
 //! | there is no such task | `unknown_task` |
 //! | two tasks have the id; the text names their files | `conflict` |
 //! | the file is damaged, or changes while it is being written | `conflict` |
+//! | the worker is at the task whose status is to be set | `conflict` |
+//! | the worker runs already or is being stopped, no task waits, or another worker has the folder | `conflict` |
+//! | the worker is to start and the host is away | `host_unavailable` |
 //! | the folder `task` leads out of the workspace, or is no folder | `bad_path` |
 //! | the folder cannot be read or written | `forbidden` |
 //! | the disk is full | `disk_full` |
@@ -183,6 +196,92 @@ reply! {
         optional {
             /// The task as it is now; only on success.
             task: Box<TaskSummary>,
+        }
+    }
+}
+
+request! {
+    /// Asks what the worker does.
+    pub struct WorkerStatusRequest {
+        required {
+            /// Of which workspace.
+            workspace_id: WorkspaceId,
+        }
+    }
+}
+
+reply! {
+    /// What the worker does.
+    pub struct WorkerStatusResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// Which workspace.
+            workspace_id: WorkspaceId,
+        }
+        optional {
+            /// What it does; only on success.
+            worker_status: Box<WorkerStatus>,
+        }
+    }
+}
+
+request! {
+    /// Lets the worker carry out the tasks that wait.
+    pub struct WorkerStart {
+        required {
+            /// Of which workspace.
+            workspace_id: WorkspaceId,
+        }
+    }
+}
+
+reply! {
+    /// Whether the worker goes on.
+    pub struct WorkerStartResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// Which workspace.
+            workspace_id: WorkspaceId,
+        }
+        optional {
+            /// The task it is at.
+            task_id: String,
+            /// Its title.
+            task_title: String,
+            /// What it does; only on success.
+            worker_status: Box<WorkerStatus>,
+        }
+    }
+}
+
+request! {
+    /// Stops the worker.
+    pub struct WorkerStop {
+        required {
+            /// Of which workspace.
+            workspace_id: WorkspaceId,
+        }
+        optional {
+            /// Lets it finish the task it is at. Absent means that the task is broken off and waits again.
+            after_task: bool,
+        }
+    }
+}
+
+reply! {
+    /// Whether the worker stops.
+    pub struct WorkerStopResult {
+        required {
+            /// Which Pylon.
+            device_id: DeviceId,
+            /// Which workspace.
+            workspace_id: WorkspaceId,
+        }
+        optional {
+            /// What it does now; only on success.
+            worker_status: Box<WorkerStatus>,
         }
     }
 }

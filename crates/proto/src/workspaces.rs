@@ -110,6 +110,42 @@ data! {
     }
 }
 
+words! {
+    /// Why a worker rests, for programs.
+    pub enum RestCause {
+        /// A limit of the account is used up.
+        UsageLimit = "usage_limit",
+        /// The agent is not logged in.
+        Authentication = "authentication",
+        /// The API cannot be reached, is overloaded or failed.
+        Unavailable = "unavailable",
+        /// The agent cannot be started.
+        Agent = "agent",
+        /// The files of the tasks cannot be read or written.
+        Files = "files",
+        /// Another worker has the folder.
+        Taken = "taken",
+        /// A person stopped the agent or deleted its conversation.
+        Stopped = "stopped",
+    }
+}
+
+data! {
+    /// Why a worker does nothing, though there may be tasks.
+    pub struct WorkerRest {
+        required {
+            /// Why, for programs.
+            cause: RestCause,
+            /// Why, for people.
+            message: String,
+        }
+        optional {
+            /// When it tries again; absent if it waits for a person.
+            until: String,
+        }
+    }
+}
+
 data! {
     /// What the worker of a workspace does.
     pub struct WorkerStatus {
@@ -126,6 +162,12 @@ data! {
             current_task: CurrentTask,
             /// What waits.
             queue: TaskQueue,
+            /// Whether it goes on to the next task by itself.
+            on: bool,
+            /// The conversation in which it works.
+            conversation_id: ConversationId,
+            /// Why it does nothing.
+            rest: WorkerRest,
         }
     }
 }

@@ -4,6 +4,7 @@ import type { ConversationStatus } from "./conversations";
 import type { ErrorCode, Retry } from "./error";
 import type { ClientMessageId, ConversationId, DeviceId, Epoch, RequestId, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
 import type { Json } from "./json";
+import type { Cause } from "./plan";
 
 /**
  * A turn was broken off.
@@ -346,7 +347,11 @@ total_cost_usd?: number,
 /**
  * Its turns with the model.
  */
-num_turns?: number, };
+num_turns?: number, 
+/**
+ * Why it failed; absent if it went well.
+ */
+cause?: Cause, };
 
 /**
  * Tokens of a turn, as history keeps them.

@@ -284,3 +284,165 @@ retry?: Retry,
  * The `requestId` of the request, if it had one.
  */
 requestId?: RequestId, };
+
+/**
+ * Lets the worker carry out the tasks that wait.
+ */
+export type WorkerStart = { 
+/**
+ * Of which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Whether the worker goes on.
+ */
+export type WorkerStartResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * Which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * The task it is at.
+ */
+taskId?: string, 
+/**
+ * Its title.
+ */
+taskTitle?: string, 
+/**
+ * What it does; only on success.
+ */
+workerStatus?: WorkerStatus, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Asks what the worker does.
+ */
+export type WorkerStatusRequest = { 
+/**
+ * Of which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * What the worker does.
+ */
+export type WorkerStatusResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * Which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * What it does; only on success.
+ */
+workerStatus?: WorkerStatus, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * Stops the worker.
+ */
+export type WorkerStop = { 
+/**
+ * Of which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Lets it finish the task it is at. Absent means that the task is broken off and waits again.
+ */
+afterTask?: boolean, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Whether the worker stops.
+ */
+export type WorkerStopResult = { 
+/**
+ * Which Pylon.
+ */
+deviceId: DeviceId, 
+/**
+ * Which workspace.
+ */
+workspaceId: WorkspaceId, 
+/**
+ * Whether the request was carried out.
+ */
+success: boolean, 
+/**
+ * What it does now; only on success.
+ */
+workerStatus?: WorkerStatus, 
+/**
+ * Why not, for a person to read; only on failure.
+ */
+error?: string, 
+/**
+ * Why not, for a program; only on failure.
+ */
+errorCode?: ErrorCode, 
+/**
+ * Whether trying again can help; only on failure.
+ */
+retry?: Retry, 
+/**
+ * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };

@@ -35,6 +35,11 @@ name: string,
 icon: string, };
 
 /**
+ * Why a worker rests, for programs.
+ */
+export type RestCause = "usage_limit" | "authentication" | "unavailable" | "agent" | "files" | "taken" | "stopped";
+
+/**
  * Tasks of a workspace, counted.
  */
 export type TaskQueue = { 
@@ -94,6 +99,23 @@ file?: string,
 problem?: string, };
 
 /**
+ * Why a worker does nothing, though there may be tasks.
+ */
+export type WorkerRest = { 
+/**
+ * Why, for programs.
+ */
+cause: RestCause, 
+/**
+ * Why, for people.
+ */
+message: string, 
+/**
+ * When it tries again; absent if it waits for a person.
+ */
+until?: string, };
+
+/**
  * What the worker of a workspace does.
  */
 export type WorkerStatus = { 
@@ -116,7 +138,19 @@ currentTask?: CurrentTask,
 /**
  * What waits.
  */
-queue?: TaskQueue, };
+queue?: TaskQueue, 
+/**
+ * Whether it goes on to the next task by itself.
+ */
+on?: boolean, 
+/**
+ * The conversation in which it works.
+ */
+conversationId?: ConversationId, 
+/**
+ * Why it does nothing.
+ */
+rest?: WorkerRest, };
 
 /**
  * A folder on the machine with its conversations.

@@ -17,7 +17,8 @@ use estelle_proto::history::{HistoryRequest, HistoryResult};
 use estelle_proto::lookup::{HistorySearch, HistorySearchResult};
 use estelle_proto::tasks::{
     TaskCreate, TaskCreateResult, TaskGet, TaskGetResult, TaskList, TaskListResult,
-    TaskStatusChange, TaskStatusResult,
+    TaskStatusChange, TaskStatusResult, WorkerStart, WorkerStartResult, WorkerStatusRequest,
+    WorkerStatusResult, WorkerStop, WorkerStopResult,
 };
 use estelle_proto::terminals::{
     TerminalAttach, TerminalAttachResult, TerminalClose, TerminalCloseResult, TerminalCreate,
@@ -78,6 +79,9 @@ asks! {
     TaskGet => TaskGetResult,
     TaskCreate => TaskCreateResult,
     TaskStatusChange => TaskStatusResult,
+    WorkerStatusRequest => WorkerStatusResult,
+    WorkerStart => WorkerStartResult,
+    WorkerStop => WorkerStopResult,
     UsageRequest => UsageResult,
     ClaudeSend => ClaudeSendResult,
     ClaudePermission => ClaudePermissionResult,

@@ -1,11 +1,14 @@
-//! `estelle tasks`: the tasks of a workspace.
+//! `estelle tasks`: the tasks of a workspace, and the worker that carries them out.
 
 use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use estelle_proto::tasks::{TaskCreate, TaskGet, TaskList, TaskListResult, TaskStatusChange};
-use estelle_proto::workspaces::{TaskStatus, TaskSummary};
+use estelle_proto::tasks::{
+    TaskCreate, TaskGet, TaskList, TaskListResult, TaskStatusChange, WorkerStart,
+    WorkerStatusRequest, WorkerStop,
+};
+use estelle_proto::workspaces::{TaskStatus, TaskSummary, WorkerStatus};
 use estelle_proto::{Name, TaskId, TaskText};
 
 use super::failure::EXIT_CODES;
@@ -18,9 +21,10 @@ use crate::chat::clean;
 use crate::chat::printer::Printer;
 use crate::table::Table;
 
-/// List, read and write the tasks of a workspace.
+/// List, read and write the tasks of a workspace, and have them carried out.
 ///
-/// Tasks are Markdown files in the folder `task` of the workspace.
+/// Tasks are Markdown files in the folder `task` of the workspace. Its worker carries out those that wait, one after another,
+/// in a conversation of its own.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct TasksArgs {
@@ -39,6 +43,23 @@ enum What {
     Add(AddArgs),
     /// Say how far a task is.
     Status(StatusArgs),
+    /// Let the worker carry out the tasks that wait.
+    Start(Where),
+    /// Let a worker go on that was stopped, or that rests.
+    Continue(Where),
+    /// Stop the worker; the task it is at waits again.
+    Stop(StopArgs),
+    /// Show what the worker does.
+    Worker(Where),
+}
+
+#[derive(Debug, Args)]
+struct StopArgs {
+    #[command(flatten)]
+    place: Where,
+    /// Let it finish the task it is at.
+    #[arg(long)]
+    after_task: bool,
 }
 
 #[derive(Debug, Args)]
@@ -102,6 +123,9 @@ pub(super) async fn run(args: &TasksArgs) -> anyhow::Result<ExitCode> {
         What::Show(args) => show(args).await,
         What::Add(args) => add(args).await,
         What::Status(args) => set_status(args).await,
+        What::Start(place) | What::Continue(place) => start(place).await,
+        What::Stop(args) => stop(args).await,
+        What::Worker(place) => worker(place).await,
     }
 }
 
@@ -135,7 +159,75 @@ fn to_text(listed: &TaskListResult) -> String {
     if listed.truncated == Some(true) {
         table.note("There are more, which are older.");
     }
+    if let Some(status) = &listed.worker_status {
+        table.note("");
+        table.note(&told(status));
+    }
     table.fit(Printer::columns()).to_string()
+}
+
+/// What the worker does, in a line.
+fn told(status: &WorkerStatus) -> String {
+    let waiting = status.queue.as_ref().map_or(0, |queue| queue.pending);
+    let task = status.current_task.as_ref().map(|task| &task.title);
+    match (&status.rest, task) {
+        (Some(rest), _) => {
+            let until = rest.until.as_ref();
+            let until = until.map_or_else(String::new, |until| format!(" until {until}"));
+            format!(
+                "The worker rests{until} ({}): {}. `estelle tasks continue` does not wait.",
+                rest.cause, rest.message
+            )
+        }
+        (None, Some(title)) if status.on == Some(false) => {
+            format!("The worker stops after: {title}. Waiting: {waiting}.")
+        }
+        (None, Some(title)) => format!("The worker is at: {title}. Waiting: {waiting}."),
+        (None, None) => format!("The worker is off. Waiting: {waiting}."),
+    }
+}
+
+fn show_worker(place: &Where, status: Option<&WorkerStatus>) {
+    if let (Some(status), false) = (status, place.client.json) {
+        anstream::println!("{}", clean::line(&told(status)));
+    }
+}
+
+async fn start(place: &Where) -> anyhow::Result<ExitCode> {
+    let (mut link, home) = place.find().await?;
+    let started = link
+        .ask(home.pylon, WorkerStart::new(home.workspace))
+        .await?;
+    if place.client.json {
+        print_json(&started)?;
+    }
+    show_worker(place, started.worker_status.as_deref());
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn stop(args: &StopArgs) -> anyhow::Result<ExitCode> {
+    let (mut link, home) = args.place.find().await?;
+    let request = WorkerStop {
+        after_task: args.after_task.then_some(true),
+        ..WorkerStop::new(home.workspace)
+    };
+    let stopped = link.ask(home.pylon, request).await?;
+    if args.place.client.json {
+        print_json(&stopped)?;
+    }
+    show_worker(&args.place, stopped.worker_status.as_deref());
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn worker(place: &Where) -> anyhow::Result<ExitCode> {
+    let (mut link, home) = place.find().await?;
+    let request = WorkerStatusRequest::new(home.workspace);
+    let shown = link.ask(home.pylon, request).await?;
+    if place.client.json {
+        print_json(&shown)?;
+    }
+    show_worker(place, shown.worker_status.as_deref());
+    Ok(ExitCode::SUCCESS)
 }
 
 /// What a person should know of a task that did not go well.

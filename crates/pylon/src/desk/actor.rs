@@ -21,7 +21,8 @@ use super::intake::{BATCH, RETRY};
 use super::lanes::{Entry, Lane, Lanes};
 use super::local::{Local, Watchers};
 use super::room::Room;
-use super::{conversations, requests, workspaces};
+use super::wakes::Wakes;
+use super::{conversations, requests, visit, worker, workspaces};
 use crate::link::host::{FromHost, HostState};
 use crate::link::relay::{FromRelay, Outlet, SendError};
 use crate::store::NewConversation;
@@ -35,6 +36,10 @@ pub(super) enum Job {
     Request(Asker, Box<AppToPylon>),
     List,
     Status,
+    /// Lets the worker of a workspace go on.
+    Worker(WorkspaceId),
+    /// Finds the workers that somebody has to look after.
+    Workers,
     /// Lists the copies that an earlier pylon could not list.
     LeftForks(Vec<NewConversation>),
 }
@@ -58,6 +63,7 @@ enum Input {
     Local(Local),
     Done(Id),
     Retry,
+    Wake,
 }
 
 #[derive(Debug)]
@@ -68,9 +74,10 @@ pub(super) struct Actor {
     pub(super) homes: HashMap<ConversationId, WorkspaceId>,
     /// What came from the host and is not in the store yet.
     pub(super) from_host: VecDeque<FromHost>,
+    pub(super) wakes: Wakes,
+    pub(super) lanes: Lanes<Job>,
     sources: Sources,
     outlet: Option<Outlet>,
-    lanes: Lanes<Job>,
     jobs: JoinSet<()>,
     lane_of: HashMap<Id, Lane>,
     retry_at: Option<Instant>,
@@ -86,9 +93,10 @@ impl Actor {
             watchers: Watchers::default(),
             homes: HashMap::new(),
             from_host: VecDeque::new(),
+            wakes: Wakes::default(),
+            lanes: Lanes::default(),
             sources,
             outlet: None,
-            lanes: Lanes::default(),
             jobs: JoinSet::new(),
             lane_of: HashMap::new(),
             retry_at: None,
@@ -105,6 +113,7 @@ impl Actor {
             Ok(left) => self.left_forks = left,
             Err(error) => tracing::warn!(%error, "copies that no list shows are not known"),
         }
+        self.start(None, Job::Workers);
         loop {
             match self.next().await {
                 Input::Stop => return,
@@ -113,6 +122,7 @@ impl Actor {
                     self.drain().await;
                 }
                 Input::Retry => self.drain().await,
+                Input::Wake => self.wake_workers(),
                 Input::Relay(message) => self.on_relay(message).await,
                 Input::Handler(message) => self.on_handler(message).await,
                 Input::Local(message) => self.on_local(message).await,
@@ -130,7 +140,7 @@ impl Actor {
             stop,
         } = &mut self.sources;
         let mut messages = Vec::new();
-        let retry_at = self.retry_at;
+        let (retry_at, wake_at) = (self.retry_at, self.wakes.next());
         // Neither the host nor the clients may keep the other waiting, so the order is left to chance.
         tokio::select! {
             () = stop.cancelled() => Input::Stop,
@@ -146,6 +156,7 @@ impl Actor {
                 Err(error) => error.id(),
             }),
             () = async { tokio::time::sleep_until(retry_at.unwrap_or_else(Instant::now)).await }, if retry_at.is_some() => Input::Retry,
+            () = async { tokio::time::sleep_until(wake_at.unwrap_or_else(Instant::now)).await }, if wake_at.is_some() => Input::Wake,
         }
     }
 
@@ -344,7 +355,13 @@ impl Actor {
             Msg::Broadcast(message) => {
                 self.post(&Envelope::broadcast(Broadcast::Clients, *message));
             }
+            Msg::Worker(workspace, note, known) => {
+                self.note_worker(workspace, note);
+                // Whoever is gone does not need to know.
+                let _ = known.map(|known| known.send(()));
+            }
             Msg::Deleted(conversation) => {
+                self.visit_worker_at(&conversation);
                 self.homes.remove(&conversation);
                 self.watchers.cut(&conversation);
                 self.room.forget(&conversation);
@@ -378,7 +395,7 @@ impl Actor {
         self.entered(lane, entry);
     }
 
-    fn entered(&mut self, lane: Lane, entry: Entry<Job>) {
+    pub(super) fn entered(&mut self, lane: Lane, entry: Entry<Job>) {
         match entry {
             Entry::Run(job) => self.start(Some(lane), job),
             Entry::Waits => {}
@@ -402,6 +419,8 @@ impl Actor {
                 let clients = clients.collect();
                 self.jobs.spawn(tell_list(cx, outlet, clients))
             }
+            (Job::Worker(id), _) => self.jobs.spawn(async move { visit::visit(&cx, &id).await }),
+            (Job::Workers, _) => self.jobs.spawn(worker::wake_all(cx)),
             (Job::LeftForks(left), _) => self.jobs.spawn(conversations::list_left_forks(cx, left)),
             (Job::Status, Some(outlet)) => self.jobs.spawn(tell_status(cx, outlet)),
             // Nobody is there to be told.

@@ -16,7 +16,7 @@ use estelle_proto::ipc::{
 };
 use estelle_proto::{
     ApiError, ClientMessageId, ControlAction, ConversationId, ErrorCode, OnBusy,
-    PermissionDecision, PermissionMode, PylonToHost, Reply, Retry, limits,
+    PermissionDecision, PermissionMode, Prompt, PylonToHost, Reply, Retry, limits,
 };
 
 use super::context::{Asker, Context};
@@ -25,6 +25,7 @@ use super::error::{Told, bounded, bounded_model, refusal, unknown_word};
 use super::persona;
 use super::workspaces::{end, told};
 use crate::link::host::{HostState, LostHost};
+use crate::store::KnownConversation;
 
 /// Asks the host and takes a refusal for a failure.
 pub(super) async fn ask(
@@ -72,15 +73,10 @@ async fn try_send(
     let known = known(cx, &request.workspace_id, &id).await?;
     let named = request.client_message_id;
     let payload = MessagePayload {
-        claude_session_id: known.conversation.claude_session_id,
-        // Only its own: a conversation without one follows the default, whatever becomes of that.
-        permission_mode: known.conversation.permission_mode,
         on_busy: request.on_busy,
         client_message_id: named.or_else(new_message_id),
-        model: known.model,
-        append_system_prompt: persona::of(&known.conversation.skill_type).map(str::to_owned),
         device_id: Some(asker.device),
-        ..MessagePayload::new(request.message, known.working_dir, known.workspace_id)
+        ..message_payload(known, request.message)
     };
     let sent = ask(cx, SendMessage::new(id.clone(), payload)).await?;
     // A workspace that was deleted meanwhile must not leave a run behind that nobody can see.
@@ -88,6 +84,19 @@ async fn try_send(
         end(cx, id).await?;
     }
     Ok(sent)
+}
+
+/// A message with everything that is set about its conversation.
+pub(super) fn message_payload(known: KnownConversation, message: Prompt) -> MessagePayload {
+    let skill = &known.conversation.skill_type;
+    MessagePayload {
+        claude_session_id: known.conversation.claude_session_id,
+        // Only its own: a conversation without one follows the default, whatever becomes of that.
+        permission_mode: known.conversation.permission_mode,
+        model: known.model,
+        append_system_prompt: persona::of(skill).map(str::to_owned),
+        ..MessagePayload::new(message, known.working_dir, known.workspace_id)
+    }
 }
 
 fn new_message_id() -> Option<ClientMessageId> {

@@ -8,12 +8,13 @@ use std::time::SystemTime;
 
 use estelle_proto::{
     ApiError, ConversationId, DeviceId, Envelope, ErrorReport, PylonToApp, RequestId, Sender,
-    Timestamp, To,
+    Timestamp, To, WorkspaceId,
 };
 use tokio::sync::{mpsc, oneshot};
 
 use super::DeskConfig;
 use super::terminals::Looks;
+use super::worker::{Held, Note};
 use crate::link::host::HostLink;
 use crate::link::relay::{Outlet, SendError};
 use crate::store::Store;
@@ -50,6 +51,8 @@ pub(super) enum Msg {
     },
     /// Something that all clients are to be told.
     Broadcast(Box<PylonToApp>),
+    /// When a worker is to be visited; whoever waits for it knows that this counts from now on.
+    Worker(WorkspaceId, Note, Option<oneshot::Sender<()>>),
     /// A conversation is gone.
     Deleted(ConversationId),
 }
@@ -62,6 +65,8 @@ pub(super) struct Context {
     pub(super) host: HostLink,
     pub(super) desk: mpsc::Sender<Msg>,
     pub(super) looks: Looks,
+    /// The folders that our workers have.
+    pub(super) held: Held,
 }
 
 impl Context {
@@ -111,6 +116,14 @@ impl Context {
     /// Tells all clients something.
     pub(super) async fn broadcast(&self, message: impl Into<PylonToApp>) {
         self.tell(Msg::Broadcast(Box::new(message.into()))).await;
+    }
+
+    /// Says when a worker is to be visited. What happens in its conversation after this leads to a visit.
+    pub(super) async fn note_worker(&self, workspace: WorkspaceId, note: Note) {
+        let (known, counts) = oneshot::channel();
+        self.tell(Msg::Worker(workspace, note, Some(known))).await;
+        // A desk that is gone visits nobody.
+        let _ = counts.await;
     }
 
     /// A conversation is gone: nobody follows or views it any more.

@@ -70,6 +70,9 @@ impl Actor {
                     is_used |=
                         matches!(event.event, ClaudeEvent::Result(_) | ClaudeEvent::Limits(_));
                     self.show(event).await;
+                    if is_idle(&event.event) {
+                        self.visit_worker_at(&event.session_id);
+                    }
                     if is_notable(&event.event) {
                         notable.insert(event.session_id.clone());
                     }
@@ -100,6 +103,7 @@ impl Actor {
             FromHost::Up(_) => {
                 self.announce_status();
                 self.list_left_forks();
+                self.visit_all_workers();
             }
             FromHost::Down(_) => self.announce_status(),
             FromHost::Status(status) => self.on_status(&status).await?,
@@ -176,6 +180,9 @@ impl Actor {
         self.room.live(id).correct(session);
         if is_changed {
             self.tell_status(id, session.seq).await;
+            if session.state == ConversationStatus::Idle {
+                self.visit_worker_at(id);
+            }
         }
         Ok(())
     }
@@ -283,6 +290,11 @@ impl Actor {
         self.homes.insert(id.clone(), known.workspace_id.clone());
         Some(known.workspace_id)
     }
+}
+
+/// A turn ended.
+fn is_idle(event: &ClaudeEvent) -> bool {
+    matches!(event, ClaudeEvent::State(change) if change.state == ConversationStatus::Idle)
 }
 
 /// What a person who looks elsewhere wants to know of.

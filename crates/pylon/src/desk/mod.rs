@@ -32,6 +32,9 @@ mod rules;
 mod tasks;
 mod terminals;
 mod version;
+mod visit;
+mod wakes;
+mod worker;
 mod workspaces;
 mod writing;
 
@@ -110,6 +113,7 @@ pub fn spawn(
         host: parts.host,
         desk,
         looks: Looks::new(tracker.clone()),
+        held: worker::Held::default(),
     };
     let sources = Sources {
         host: parts.from_host,

@@ -5,7 +5,8 @@ use estelle_proto::{AppToPylon, ErrorCode, Message as _, RequestId};
 use super::context::{Asker, Context};
 use super::error::refusal;
 use super::{
-    changes, claude, conversations, files, folders, history, reports, rules, tasks, terminals, version, workspaces,
+    changes, claude, conversations, files, folders, history, reports, rules, tasks, terminals,
+    version, worker, workspaces,
 };
 
 /// The name that a request gave itself, whatever it is.
@@ -68,6 +69,9 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         AppToPylon::TerminalAck(request) => terminals::ack(cx, asker, request).await,
         AppToPylon::TerminalDetach(request) => terminals::detach(cx, asker, &request),
         AppToPylon::TerminalClose(request) => terminals::close(cx, asker, request).await,
+        AppToPylon::WorkerStatusRequest(request) => worker::tell(cx, asker, request).await,
+        AppToPylon::WorkerStart(request) => worker::start(cx, asker, request).await,
+        AppToPylon::WorkerStop(request) => worker::stop(cx, asker, request).await,
         message @ (AppToPylon::DeployPrepare(_)
         | AppToPylon::DeployConfirm(_)
         | AppToPylon::DeployGo(_)

@@ -9,13 +9,14 @@ use estelle_proto::tasks::{
     TaskCreate, TaskCreateResult, TaskGet, TaskGetResult, TaskList, TaskListResult,
     TaskStatusChange, TaskStatusResult,
 };
-use estelle_proto::workspaces::{TaskStatus, TaskSummary, WorkerStatus, Workspace};
+use estelle_proto::workspaces::{TaskStatus, TaskSummary, Workspace};
 use estelle_proto::{ApiError, ErrorCode, Reply as _, TaskId, WorkspaceId, limits};
 
 use super::context::{Asker, Context, now};
 use super::error::{bounded, refusal, unknown_word};
+use super::worker;
 use super::workspaces::known_workspace;
-use crate::tasks::task::{find, queue, with_status};
+use crate::tasks::task::{find, with_status};
 use crate::tasks::{FolderError, TaskFolder, Tasks};
 
 /// Tasks that the list of workspaces shows of each.
@@ -24,7 +25,7 @@ const SHOWN_OF_EACH: usize = 50;
 const SHOWN_OF_ALL: usize = 400;
 
 /// Looks at files where that holds up nobody.
-async fn on_disk<T: Send + 'static>(
+pub(super) async fn on_disk<T: Send + 'static>(
     look: impl FnOnce() -> Result<T, FolderError> + Send + 'static,
 ) -> Result<T, ApiError> {
     match tokio::task::spawn_blocking(look).await {
@@ -34,37 +35,28 @@ async fn on_disk<T: Send + 'static>(
 }
 
 /// The folder of a workspace that must be there.
-async fn home(cx: &Context, id: &WorkspaceId) -> Result<PathBuf, ApiError> {
+pub(super) async fn home(cx: &Context, id: &WorkspaceId) -> Result<PathBuf, ApiError> {
     let workspace = known_workspace(cx, id).await?;
     Ok(PathBuf::from(workspace.working_dir.as_str()))
 }
 
-fn all_in(home: &std::path::Path) -> Result<Tasks, FolderError> {
+pub(super) fn all_in(home: &std::path::Path) -> Result<Tasks, FolderError> {
     match TaskFolder::open(home)? {
         Some(folder) => folder.list(),
         None => Ok(Tasks::default()),
     }
 }
 
-/// What the worker of a workspace does.
-fn worker_status(id: &WorkspaceId, tasks: &Tasks) -> WorkerStatus {
-    WorkerStatus {
-        workspace_id: Some(id.clone()),
-        status: Some("idle".to_owned()),
-        queue: Some(queue(&tasks.tasks)),
-        ..WorkerStatus::new(false)
-    }
-}
-
 /// The workspaces with their newest tasks.
-pub(super) async fn filled_in(mut workspaces: Vec<Workspace>) -> Vec<Workspace> {
+pub(super) async fn filled_in(cx: &Context, mut workspaces: Vec<Workspace>) -> Vec<Workspace> {
     let most = SHOWN_OF_ALL / workspaces.len().max(1);
     let most = most.min(SHOWN_OF_EACH);
     for workspace in &mut workspaces {
         let home = PathBuf::from(workspace.working_dir.as_str());
         match on_disk(move || all_in(&home)).await {
             Ok(tasks) => {
-                workspace.worker_status = worker_status(&workspace.workspace_id, &tasks);
+                workspace.worker_status =
+                    worker::status(cx, &workspace.workspace_id, &tasks.tasks).await;
                 let newest = tasks.tasks.iter().take(most);
                 workspace.tasks = newest.map(crate::tasks::Task::summary).collect();
             }
@@ -94,7 +86,7 @@ async fn listing(cx: &Context, id: &WorkspaceId) -> TaskListResult {
             let is_cut = found.is_cut || found.tasks.len() > limits::MAX_TASKS;
             TaskListResult {
                 truncated: is_cut.then_some(true),
-                worker_status: Some(Box::new(worker_status(id, &found))),
+                worker_status: Some(Box::new(worker::status(cx, id, &found.tasks).await)),
                 ..result(shown.map(crate::tasks::Task::summary).collect())
             }
         }
@@ -161,7 +153,7 @@ pub(super) async fn create(cx: &Context, asker: &Asker, request: TaskCreate) {
 }
 
 /// Writes a new task.
-async fn write_new(
+pub(super) async fn write_new(
     cx: &Context,
     workspace: &WorkspaceId,
     title: String,
@@ -203,6 +195,7 @@ async fn try_set_status(cx: &Context, request: TaskStatusChange) -> Result<TaskS
         return Err(refusal(ErrorCode::InvalidMessage, text));
     }
     let home = home(cx, &request.workspace_id).await?;
+    let in_hand = worker::file_in_hand(cx, &request.workspace_id).await?;
     let id = request.task_id;
     let changed = on_disk(move || {
         let folder = TaskFolder::open(&home)?;
@@ -211,12 +204,17 @@ async fn try_set_status(cx: &Context, request: TaskStatusChange) -> Result<TaskS
             .map_or(Ok(Tasks::default()), TaskFolder::list)?;
         let (task, folder) = match (find(&tasks.tasks, id.as_str()), folder) {
             (Ok(task), Some(folder)) => (task, folder),
-            (Err(error), _) => return Ok(Err(error)),
+            (Err(error), _) => return Ok(Err(ApiError::from(error))),
             (Ok(task), None) => {
                 let file = task.file.clone();
                 return Err(FolderError::Gone { file });
             }
         };
+        if in_hand.as_ref() == Some(&task.file) {
+            let text =
+                "the worker is at this task, and marks it when it is over; stop the worker first";
+            return Ok(Err(refusal(ErrorCode::Conflict, text)));
+        }
         let change = |text: &str| with_status(text, &status, error.as_deref(), now());
         folder.change(&task.file, change).map(Ok)
     });

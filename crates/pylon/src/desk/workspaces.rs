@@ -14,7 +14,7 @@ use estelle_proto::{ApiError, ConversationId, DeviceId, ErrorCode, Reply, Worksp
 
 use super::context::{Asker, Context, now};
 use super::error::Told;
-use super::{paths, tasks};
+use super::{paths, tasks, worker};
 use crate::store::{NewWorkspace, WorkspaceError};
 
 pub(super) async fn list(cx: &Context, asker: &Asker, request: WorkspaceList) {
@@ -31,7 +31,7 @@ pub(super) async fn listing(cx: &Context, device: DeviceId) -> WorkspaceListResu
         Ok(listing) => WorkspaceListResult {
             active_workspace_id: listing.active_workspace_id,
             active_conversation_id: listing.active_conversation_id,
-            ..result(tasks::filled_in(listing.workspaces).await)
+            ..result(tasks::filled_in(cx, listing.workspaces).await)
         },
         Err(error) => result(Vec::new()).failed(error.told()),
     }
@@ -97,10 +97,12 @@ async fn try_delete(cx: &Context, id: WorkspaceId) -> Result<(), ApiError> {
     for conversation in workspace.conversations {
         end(cx, conversation.conversation_id).await?;
     }
-    let deleted = cx.store.delete_workspace(id).await;
+    let home = std::path::PathBuf::from(workspace.working_dir.as_str());
+    let deleted = cx.store.delete_workspace(id.clone()).await;
     for conversation in deleted.map_err(|error| error.told())? {
         cx.deleted(conversation).await;
     }
+    worker::forget(cx, &id, home).await;
     Ok(())
 }
 

@@ -305,6 +305,7 @@ impl Place {
             stop_reason: result.stop_reason.clone(),
             total_cost_usd: Some(result.total_cost_usd),
             num_turns: Some(result.num_turns),
+            cause: result.cause.clone(),
             ..HistoryTurnResult::new(result.duration_ms, usage, self.at)
         })
     }

@@ -194,6 +194,51 @@ pub fn with_status(
     Ok(matter.with(&changes))
 }
 
+/// The file of a task that the worker begins. One that is not pending stays as it is.
+pub fn begin(text: &str, at: Timestamp) -> Result<String, MatterError> {
+    match status(text)? {
+        Some(TaskStatus::Pending) => with_status(text, &TaskStatus::Running, None, at),
+        Some(_) | None => Ok(text.to_owned()),
+    }
+}
+
+/// The file of a task that the worker has carried out. Whoever wrote another end into it meanwhile is believed.
+pub fn end(
+    text: &str,
+    outcome: &TaskStatus,
+    error: Option<&str>,
+    at: Timestamp,
+) -> Result<String, MatterError> {
+    let is_ended = matches!(status(text)?, Some(TaskStatus::Done | TaskStatus::Failed));
+    let matter = Matter::parse(text)?;
+    match matter.value("completedAt")? {
+        Some(_) if is_ended => Ok(text.to_owned()),
+        None if is_ended => {
+            let at = IsoTime::from(at);
+            Ok(matter.with(&[("completedAt", Some(at.as_str()))]))
+        }
+        Some(_) | None => with_status(text, outcome, error, at),
+    }
+}
+
+/// The file of a task that waits again.
+pub fn put_back(text: &str, at: Timestamp) -> Result<String, MatterError> {
+    match status(text)? {
+        Some(TaskStatus::Running) => with_status(text, &TaskStatus::Pending, None, at),
+        Some(_) | None => Ok(text.to_owned()),
+    }
+}
+
+/// The status in a file; none for a word that is no status.
+fn status(text: &str) -> Result<Option<TaskStatus>, MatterError> {
+    let matter = Matter::parse(text)?;
+    let Some(word) = matter.value("status")? else {
+        return Ok(Some(TaskStatus::Pending));
+    };
+    let status = TaskStatus::from(word.to_lowercase().as_str());
+    Ok(Some(status).filter(|status| !matches!(status, TaskStatus::Unknown(_))))
+}
+
 /// Sorts tasks, newest first, and notes which of them have the same id.
 pub fn arrange(tasks: &mut [Task]) {
     tasks.sort_by(|one, other| other.order().cmp(&one.order()));

@@ -126,3 +126,28 @@ fn tasks_of_one_id_are_not_run_and_can_be_told_apart_by_their_files() {
         "what it says is not changed"
     );
 }
+
+#[test]
+fn what_people_wrote_while_it_ran_is_believed() {
+    let running = begin(&compose("a", "A", "work", AT), AT).unwrap();
+    assert_eq!(Task::read("a.md", &running).status, TaskStatus::Running);
+    assert_eq!(begin(&running, Timestamp(0)).unwrap(), running);
+    let done = end(&running, &TaskStatus::Done, None, AT).unwrap();
+    assert_eq!(
+        end(&done, &TaskStatus::Failed, Some("x"), AT).unwrap(),
+        done
+    );
+    let by_agent = running.replace("status: running", "status: failed\nerror: cannot be done");
+    let ended = end(&by_agent, &TaskStatus::Done, None, AT).unwrap();
+    let task = Task::read("a.md", &ended);
+    assert_eq!(task.status, TaskStatus::Failed);
+    assert_eq!(task.error.as_deref(), Some("cannot be done"));
+    assert!(task.completed_at.is_some());
+    // An editor that had the file open saved what it knew.
+    let stale = running.replace("status: running", "status: pending");
+    let ended = end(&stale, &TaskStatus::Done, None, AT).unwrap();
+    assert_eq!(Task::read("a.md", &ended).status, TaskStatus::Done);
+    let back = put_back(&running, AT).unwrap();
+    assert!(Task::read("a.md", &back).is_waiting());
+    assert_eq!(put_back(&done, AT).unwrap(), done);
+}

@@ -135,7 +135,7 @@ fn entries(all: &[Value]) {
                 "truncated?": "bool",
             }),
             "result" => json!({
-                "duration_ms": "count", "usage": usage, "subtype?": "id", "stop_reason?": "id",
+                "duration_ms": "count", "usage": usage, "subtype?": "id", "stop_reason?": "id", "cause?": "id",
                 "total_cost_usd?": "number", "num_turns?": "count",
             }),
             other => panic!("{other}"),

@@ -22,10 +22,7 @@ fn workspace() -> Value {
     json!({
         "workspaceId": "id", "name": "id", "workingDir": "id", "conversations": [conversation()],
         "tasks": [super::tasks::summary()],
-        "workerStatus": {
-            "running": "bool", "workspaceId?": "id", "status?": "idle|running", "currentTask?": "any",
-            "queue?": {"pending": "count", "total": "count"},
-        },
+        "workerStatus": super::tasks::worker_status(),
         "isActive?": "bool", "createdAt?": "ms", "lastUsed?": "ms",
     })
 }

@@ -15,6 +15,16 @@ pub(super) fn summary() -> Value {
     })
 }
 
+/// What a worker does.
+pub(super) fn worker_status() -> Value {
+    json!({
+        "running": "bool", "workspaceId?": "id", "status?": "idle|running",
+        "currentTask?": {"id": "id", "title": "id", "startedAt?": "id"},
+        "queue?": {"pending": "count", "total": "count"}, "on?": "bool", "conversationId?": "id",
+        "rest?": {"cause": "id", "message": "id", "until?": "id"},
+    })
+}
+
 /// Waits for the list of tasks that everybody is told.
 async fn told(probe: &mut Probe, wanted: impl Fn(&Value) -> bool) -> Value {
     let frame = probe
@@ -22,7 +32,7 @@ async fn told(probe: &mut Probe, wanted: impl Fn(&Value) -> bool) -> Value {
         .await;
     let result = json!({
         "deviceId": "count", "workspaceId": "id", "tasks": [summary()], "success": "bool", "truncated?": "bool",
-        "workerStatus?": "any", "requestId?": "id",
+        "workerStatus?": worker_status(), "requestId?": "id",
     });
     check(&frame["payload"], &result);
     frame["payload"].clone()
@@ -73,4 +83,49 @@ pub(super) async fn chapter(house: &House, cast: &mut Cast) {
     let odd = with(json!({"taskId": id, "status": "done", "error": "no"}));
     let odd = cast.phone.ask(SELENE, "task_status", &odd).await;
     assert_eq!(odd["payload"]["errorCode"], "invalid_message", "{odd}");
+    worker(cast, &with, id).await;
+}
+
+/// The worker carries the task out when it waits again, and marks it.
+async fn worker(cast: &mut Cast, with: &impl Fn(Value) -> Value, id: &Value) {
+    let result = |more: Value| {
+        let mut shape = json!({
+            "deviceId": "count", "workspaceId": "id", "success": "bool", "requestId": "id",
+            "workerStatus": worker_status(),
+        });
+        for (name, value) in more.as_object().into_iter().flatten() {
+            shape[name] = value.clone();
+        }
+        shape
+    };
+    let idle = cast
+        .phone
+        .ask(SELENE, "worker_start", &with(json!({})))
+        .await;
+    assert_eq!(idle["payload"]["errorCode"], "conflict", "{idle}");
+    let again = with(json!({"taskId": id, "status": "pending"}));
+    cast.phone.done(SELENE, "task_status", &again).await;
+    let started = cast
+        .phone
+        .done(SELENE, "worker_start", &with(json!({})))
+        .await;
+    check(
+        &started,
+        &result(json!({"taskId?": "id", "taskTitle?": "id"})),
+    );
+    told(&mut cast.viewer, |list| {
+        list["tasks"][0]["status"] == "done" && list["workerStatus"]["on"] == false
+    })
+    .await;
+    let status = cast
+        .viewer
+        .done(SELENE, "worker_status", &with(json!({})))
+        .await;
+    check(&status, &result(json!({})));
+    assert_eq!(status["workerStatus"]["status"], "idle");
+    let stopped = cast
+        .phone
+        .done(SELENE, "worker_stop", &with(json!({})))
+        .await;
+    check(&stopped, &result(json!({})));
 }

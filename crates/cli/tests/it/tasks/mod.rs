@@ -1,5 +1,7 @@
 //! Tasks of a workspace: files, written over the protocol and by hand, against the running programs.
 
+mod worker;
+
 use std::path::PathBuf;
 
 use serde_json::{Value, json};

@@ -278,7 +278,7 @@ async fn not_there(scene: &mut Scene) {
 }
 
 /// What a device that may only look can ask for.
-const LOOKING: [&str; 13] = [
+const LOOKING: [&str; 14] = [
     "workspace_list",
     "workspace_switch",
     "conversation_select",
@@ -292,6 +292,7 @@ const LOOKING: [&str; 13] = [
     "bug_report",
     "task_list",
     "task_get",
+    "worker_status",
 ];
 
 /// A device that may only look, and one of another realm.

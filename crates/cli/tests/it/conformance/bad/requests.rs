@@ -114,6 +114,11 @@ impl Requests {
             (
                 "diff_request",
                 with(json!({"path": "a", "offset": 0, "digest": "d"})),
+            ("worker_status", json!({"workspaceId": talk.workspace})),
+            ("worker_start", json!({"workspaceId": talk.workspace})),
+            (
+                "worker_stop",
+                json!({"workspaceId": talk.workspace, "afterTask": true}),
             ),
             ("rules_request", json!({"workspaceId": talk.workspace})),
             (
