@@ -13,6 +13,7 @@ mod data;
 mod doctor;
 mod gateway;
 mod host;
+mod leash;
 mod logging;
 mod logs;
 mod machine;
@@ -23,7 +24,9 @@ mod relay;
 mod service;
 mod shim;
 mod signals;
+mod successor;
 mod table;
+mod trial;
 mod up;
 mod verify;
 mod web;
@@ -68,9 +71,13 @@ enum Command {
     #[command(hide = true)]
     Keeper(shim::KeeperArgs),
     #[command(hide = true)]
+    Leash(leash::LeashArgs),
+    #[command(hide = true)]
     Shim(shim::ShimArgs),
     #[command(hide = true)]
     ShimChild(shim::ShimArgs),
+    #[command(hide = true)]
+    Trial(trial::TrialArgs),
     Verify(verify::VerifyArgs),
 }
 
@@ -94,6 +101,7 @@ fn main() -> ExitCode {
         Command::Devices(args) => machine::devices(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Host(args) => host::run(*args),
+        Command::Leash(args) => leash::run(&args),
         Command::Logs(args) => logs::run(&args),
         Command::Man(args) => manual::man(&args, Arguments::command()),
         Command::Pair(args) => machine::pair(&args),
@@ -106,6 +114,7 @@ fn main() -> ExitCode {
         Command::Keeper(args) => shim::run_keeper(&args),
         Command::Shim(args) => shim::run(args),
         Command::ShimChild(args) => shim::run_child(args),
+        Command::Trial(args) => trial::run(&args),
         Command::Verify(args) => verify::run(args),
     };
     outcome.unwrap_or_else(|error| {

@@ -13,6 +13,7 @@ use estelle_host::data::socket;
 use estelle_proto::Token;
 use estelle_proto::workspaces::PylonInfo;
 use estelle_pylon::bugs;
+use estelle_pylon::deploy::DeployConfig;
 use estelle_pylon::desk::{self, DeskConfig, DeskParts, LocalDesk};
 use estelle_pylon::files::Guard;
 use estelle_pylon::git::Git;
@@ -30,6 +31,7 @@ use crate::config::{Config, ConfigArgs, PylonSection};
 use crate::data::DataArgs;
 use crate::host::load_patterns;
 use crate::machine::{Door, Inside, Restoration, is_for_the_machine, tell};
+use crate::successor::{self, Successor, Way};
 use crate::up::Terminal;
 use crate::{gateway, logging, signals};
 
@@ -55,14 +57,28 @@ pub(crate) struct PylonArgs {
 
 /// Runs the subcommand.
 pub(crate) fn run(args: PylonArgs) -> anyhow::Result<ExitCode> {
-    let config = args.config.load()?;
     let data = args.data.folder()?;
+    let mut successor = Successor::begin(&data)?;
+    let served = serve(args, &data, &mut successor);
+    match successor.judge(served)? {
+        Some(program) => Err(successor::become_new(&program)),
+        None => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// Runs until somebody ends it, or a new program takes its place.
+fn serve(
+    args: PylonArgs,
+    data: &Path,
+    successor: &mut Successor,
+) -> anyhow::Result<Option<PathBuf>> {
+    let config = args.config.load()?;
     logging::to_stderr(&config.log);
     let url = args.relay.or_else(|| config.pylon.relay.clone());
     let url =
         url.context("set `pylon.relay` in the configuration, or name a relay with --relay")?;
     check_secrecy(&url, &config)?;
-    let token = read_token(&token_file(&config.pylon, &data))?;
+    let token = read_token(&token_file(&config.pylon, data))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
@@ -70,28 +86,37 @@ pub(crate) fn run(args: PylonArgs) -> anyhow::Result<ExitCode> {
         let mut signals = signals::Signals::listen()?;
         // One is enough: while a copy is put back nobody can ask for another.
         let (restorations, mut wanted) = mpsc::channel(1);
+        // There is one successor.
+        let (becoming, mut successors) = mpsc::channel(1);
+        let way = Way {
+            becoming,
+            config_file: args.config.config.clone(),
+        };
         let begin = async || {
-            let pylon = Pylon::start(&config, &data, url.clone(), token.clone())?;
-            Terminal::elsewhere(&url, &config.pylon.authorities, &data).store(&data)?;
-            pylon.open_door(&data, restorations.clone())?;
-            pylon.open_gateway(&config, &data).await?;
+            let deploys = way.deploys(&config, data)?;
+            let pylon = Pylon::start(&config, data, (url.clone(), token.clone()), deploys)?;
+            Terminal::elsewhere(&url, &config.pylon.authorities, data).store(data)?;
+            pylon.open_door(data, restorations.clone())?;
+            pylon.open_gateway(&config, data).await?;
             anyhow::Ok(pylon)
         };
         let mut pylon = begin().await?;
+        successor.is_ready();
         anstream::println!("estelle pylon {} is ready", env!("CARGO_PKG_VERSION"));
-        loop {
+        let next = loop {
             tokio::select! {
-                _ = signals.next() => break,
+                _ = signals.next() => break None,
+                Some(program) = successors.recv() => break Some(program),
                 Some(mut wish) = wanted.recv() => {
                     pylon.stop().await;
-                    let restored = restore(&data, wish.from).await;
+                    let restored = restore(data, wish.from).await;
                     pylon = begin().await?;
                     tell(&mut wish.visitor, &restored).await;
                 }
             }
-        }
+        };
         pylon.stop().await;
-        Ok(ExitCode::SUCCESS)
+        Ok(next)
     })
 }
 
@@ -127,10 +152,11 @@ impl Pylon {
     pub(crate) fn start(
         config: &Config,
         data: &Path,
-        relay: String,
-        token: Token,
+        (relay, token): (String, Token),
+        deploy: DeployConfig,
     ) -> anyhow::Result<Self> {
-        let build = env!("CARGO_PKG_VERSION").to_owned();
+        let build = deploy.running.version.clone();
+        let build = build.unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned());
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let store = Store::open(&data.join(STORE))?;
         let host = HostConfig::new(socket(data), build.clone());
@@ -148,6 +174,7 @@ impl Pylon {
             host: host.clone(),
             from_host,
             from_relay,
+            deploy,
         };
         let desk = DeskConfig {
             device_id: pylon.id,

@@ -18,8 +18,9 @@ use crate::decisions::{
     ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
 };
 use crate::deploy::{
-    DeployAckReceived, DeployConfirm, DeployError, DeployGo, DeployLog, DeployPrepare, DeployReady,
-    DeployRestart, DeployRestarting, DeployStart, DeployStartAck, DeployStatus,
+    DeployAckReceived, DeployCancelled, DeployConfirm, DeployError, DeployGo, DeployLog,
+    DeployPrepare, DeployReady, DeployRestart, DeployRestarting, DeployStart, DeployStartAck,
+    DeployStatus, DeployStatusRequest, DeployStatusResult,
 };
 use crate::error::ErrorReport;
 use crate::files::{FileList, FileListResult, FileRead, FileReadResult};
@@ -88,6 +89,7 @@ messages! {
         DeployPrepare = "deploy_prepare",
         DeployConfirm = "deploy_confirm",
         DeployGo = "deploy_go",
+        DeployStatusRequest = "deploy_status_request",
         VersionCheckRequest = "version_check_request",
         AppUpdateRequest = "app_update_request",
         BugReport = "bug_report",
@@ -145,6 +147,7 @@ policy! {
         DeployPrepare => Admin, |_| Key::Machine;
         DeployConfirm => Admin, |_| Key::Machine;
         DeployGo => Admin, |_| Key::Machine;
+        DeployStatusRequest => View, |_| Key::None;
         VersionCheckRequest => View, |_| Key::None;
         AppUpdateRequest => View, |_| Key::None;
         BugReport => View, |_| Key::Machine;
@@ -206,6 +209,8 @@ messages! {
         DeployRestart = "deploy_restart",
         DeployRestarting = "deploy_restarting",
         DeployError = "deploy_error",
+        DeployCancelled = "deploy_cancelled",
+        DeployStatusResult = "deploy_status_result",
         VersionCheckResult = "version_check_result",
         AppUpdateResult = "app_update_result",
         BugReportResult = "bug_report_result",
@@ -255,6 +260,7 @@ messages! {
         DeployStart = "deploy_start",
         DeployStartAck = "deploy_start_ack",
         DeployRestart = "deploy_restart",
+        DeployCancelled = "deploy_cancelled",
         ErrorReport = "error",
     }
 }

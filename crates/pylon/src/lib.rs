@@ -4,9 +4,11 @@
 //! and tries again for ever. [`store`] is its memory in SQLite: workspaces, conversations, history, usage. Everything in it
 //! that came from the host can be fetched from there again. The pylon links neither the SDK nor the host: it speaks IPC,
 //! so that a host of an older build goes on under a newer pylon. [`bugs`] and [`release`] are files beside the store,
-//! [`tasks`] files in the workspaces. [`files`] and [`git`] look into their folders.
+//! [`tasks`] files in the workspaces. [`files`] and [`git`] look into their folders. [`deploy`] brings new builds to
+//! the machine.
 
 pub mod bugs;
+pub mod deploy;
 pub mod desk;
 mod fetch;
 pub mod files;

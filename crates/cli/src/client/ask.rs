@@ -12,6 +12,9 @@ use estelle_proto::conversations::{
 use estelle_proto::decisions::{
     ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
 };
+use estelle_proto::deploy::{
+    DeployConfirm, DeployGo, DeployPrepare, DeployReady, DeployStatusRequest, DeployStatusResult,
+};
 use estelle_proto::files::{FileList, FileListResult, FileRead, FileReadResult};
 use estelle_proto::history::{HistoryRequest, HistoryResult};
 use estelle_proto::lookup::{HistorySearch, HistorySearchResult};
@@ -83,6 +86,10 @@ asks! {
     WorkerStart => WorkerStartResult,
     WorkerStop => WorkerStopResult,
     UsageRequest => UsageResult,
+    DeployPrepare => DeployReady,
+    DeployConfirm => DeployStatusResult,
+    DeployGo => DeployStatusResult,
+    DeployStatusRequest => DeployStatusResult,
     ClaudeSend => ClaudeSendResult,
     ClaudePermission => ClaudePermissionResult,
     ClaudeAnswer => ClaudeAnswerResult,

@@ -167,6 +167,39 @@ impl Link {
         pylon: DeviceId,
         request: R,
     ) -> anyhow::Result<R::Answer> {
+        let id = self.post(pylon, request).await?;
+        let awaited = timeout(ANSWER_WITHIN, self.answer::<R>(&id)).await;
+        let silent = || Failure::away(format!("the machine {} does not answer", pylon.0));
+        awaited.map_err(|_| silent())?
+    }
+
+    /// The same for what takes its time: whatever is heard meanwhile is shown, and the wait has no end but the answer or
+    /// that of the connection.
+    pub(super) async fn ask_patiently<R: Ask>(
+        &mut self,
+        pylon: DeviceId,
+        request: R,
+        mut show: impl FnMut(&Heard),
+    ) -> anyhow::Result<R::Answer> {
+        let id = self.post(pylon, request).await?;
+        loop {
+            let heard = self.receive().await?;
+            if let Some(error) = complaint(&heard, &id) {
+                return Err(Failure::Refused(error).into());
+            }
+            show(&heard);
+            if let Heard::Pylon(_, message) = heard
+                && R::is_answered_by(&message, &id)
+            {
+                let answer = R::answer(*message).context("the answer is of another kind")?;
+                answer.outcome().map_err(Failure::Refused)?;
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Sends a request, and gives the name it was given.
+    async fn post<R: Ask>(&mut self, pylon: DeviceId, request: R) -> anyhow::Result<RequestId> {
         let id = RequestId::parse(&uuid::Uuid::now_v7().to_string())?;
         let message: AppToPylon = request.named(id.clone()).into();
         let envelope = Envelope::<AppToPylon> {
@@ -174,9 +207,7 @@ impl Link {
             ..Envelope::to(To::device(pylon), message)
         };
         self.write(envelope.to_json()?).await?;
-        let awaited = timeout(ANSWER_WITHIN, self.answer::<R>(&id)).await;
-        let silent = || Failure::away(format!("the machine {} does not answer", pylon.0));
-        awaited.map_err(|_| silent())?
+        Ok(id)
     }
 
     /// Says something that has no answer.

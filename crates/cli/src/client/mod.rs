@@ -12,6 +12,7 @@ mod ask;
 mod back;
 mod changes;
 mod decide;
+mod deploy;
 mod failure;
 mod files;
 mod fleet;
@@ -63,6 +64,7 @@ pub(crate) enum ClientCommand {
     Tasks(tasks::TasksArgs),
     Terminal(terminal::TerminalArgs),
     Usage(lookup::UsageArgs),
+    Deploy(deploy::DeployArgs),
 }
 
 /// Runs the command.
@@ -86,6 +88,7 @@ pub(crate) fn run(command: ClientCommand) -> anyhow::Result<ExitCode> {
             ClientCommand::Tasks(args) => tasks::run(&args).await,
             ClientCommand::Terminal(args) => Box::pin(terminal::run(&args)).await,
             ClientCommand::Usage(args) => lookup::usage(&args).await,
+            ClientCommand::Deploy(args) => Box::pin(deploy::run(&args)).await,
         }
     })
 }

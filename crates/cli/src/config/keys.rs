@@ -101,7 +101,7 @@ pub(super) fn text(value: impl Display) -> toml::Value {
     toml::Value::String(value.to_string())
 }
 
-fn path(value: Option<&PathBuf>) -> toml::Value {
+pub(super) fn path(value: Option<&PathBuf>) -> toml::Value {
     text(value.map_or(Path::new(""), PathBuf::as_path).display())
 }
 
@@ -113,7 +113,7 @@ fn paths(values: &[PathBuf]) -> toml::Value {
     toml::Value::Array(values.iter().map(|path| text(path.display())).collect())
 }
 
-fn number(value: u64) -> toml::Value {
+pub(super) fn number(value: u64) -> toml::Value {
     toml::Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
 }
 

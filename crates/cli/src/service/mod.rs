@@ -86,7 +86,8 @@ pub(crate) fn run(args: &ServiceArgs) -> anyhow::Result<ExitCode> {
 }
 
 async fn install(args: &InstallArgs) -> anyhow::Result<ExitCode> {
-    let program = std::env::current_exe().context("failed to find out where this program is")?;
+    // A deploy changes where the link leads, so that the link is what has to be started.
+    let program = crate::successor::started_as()?;
     let named = |path: &Option<PathBuf>| path.as_ref().map(std::path::absolute).transpose();
     let unit = Unit {
         program,

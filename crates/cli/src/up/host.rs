@@ -42,6 +42,9 @@ const LAST_LINES: usize = 8;
 struct Record {
     pid: u32,
     args: Vec<String>,
+    /// Which program; an older record does not say.
+    #[serde(default)]
+    program: Option<PathBuf>,
 }
 
 /// The arguments of the host that was started last on a folder.
@@ -140,7 +143,11 @@ impl HostKeeper {
         let read = |name: &str| std::fs::read_to_string(self.data.join(name)).ok();
         let record = read(RECORD).and_then(|text| serde_json::from_str::<Record>(&text).ok());
         let pid = read("host.lock").and_then(|text| text.trim().parse::<u32>().ok());
-        record.is_some_and(|record| Some(record.pid) == pid && record.args != self.args)
+        let own = std::env::current_exe().ok();
+        record.is_some_and(|record| {
+            let is_other = record.program.is_some() && record.program != own;
+            Some(record.pid) == pid && (record.args != self.args || is_other)
+        })
     }
 
     /// Starts a host and waits until it answers.
@@ -162,7 +169,8 @@ impl HostKeeper {
             .with_context(|| format!("failed to start {}", program.display()))?;
         if let Some(pid) = child.id() {
             let args = self.args.clone();
-            let record = serde_json::to_string(&Record { pid, args })?;
+            let program = Some(program);
+            let record = serde_json::to_string(&Record { pid, args, program })?;
             put(&self.data.join(RECORD), &record)?;
         }
         let answers = async {

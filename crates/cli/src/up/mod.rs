@@ -22,7 +22,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use estelle_proto::{Right, Token};
+use estelle_proto::Right;
 use estelle_pylon::link::relay::RelayState;
 use estelle_relay::{OpenError, Registry, Relay};
 use tokio::sync::mpsc;
@@ -37,6 +37,7 @@ use crate::machine::{self, Code, Restoration};
 use crate::pylon::Pylon;
 use crate::relay::{Steward, authority, relay_config};
 use crate::signals::Signals;
+use crate::successor::{self, Successor, Way};
 use greeting::Greeting;
 use host::HostKeeper;
 
@@ -106,14 +107,19 @@ pub(crate) fn run(args: &UpArgs) -> anyhow::Result<ExitCode> {
     };
     private_folder(&data)?;
     logging::to_file(&config.log, &data.join(LOG))?;
+    let mut successor = Successor::begin(&data)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("failed to start the runtime")?;
-    let outcome = runtime.block_on(serve(&config, &data, agent, args));
+    let served = serve(&config, &data, agent, args, &mut successor);
+    let outcome = runtime.block_on(served);
     // A thread that reads standard input cannot be ended; it must not hold the program up.
     runtime.shutdown_background();
-    outcome
+    match successor.judge(outcome)? {
+        Some(program) => Err(successor::become_new(&program)),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }
 
 /// The realms, Pylons and devices of the relay.
@@ -124,7 +130,8 @@ async fn serve(
     data: &Path,
     agent: Agent,
     args: &UpArgs,
-) -> anyhow::Result<ExitCode> {
+    successor: &mut Successor,
+) -> anyhow::Result<Option<PathBuf>> {
     let mut signals = Signals::listen()?;
     // The registry is what keeps a second one away, so it comes first.
     let mut registry = open_registry(data)?;
@@ -145,7 +152,17 @@ async fn serve(
     let url = own_url(&config.relay, address);
     // One is enough: while a copy is put back nobody can ask for another.
     let (restorations, mut wanted) = mpsc::channel(1);
-    let begin = async || begin(config, data, (&url, &pylon_token), &keeper, &restorations).await;
+    // There is one successor.
+    let (becoming, mut successors) = mpsc::channel(1);
+    let way = Way {
+        becoming,
+        config_file: args.config.config.clone(),
+    };
+    let begin = async || {
+        let deploys = way.deploys(config, data)?;
+        let pylon = Pylon::start(config, data, (url.clone(), pylon_token.clone()), deploys)?;
+        begin(config, data, pylon, &keeper, &restorations).await
+    };
     let mut running = begin().await?;
     let gateway = running.gateway.map(|at| format!("http://{at}"));
     let greeting = Greeting {
@@ -156,6 +173,7 @@ async fn serve(
         pylon: config.pylon.id,
         gateway,
     };
+    successor.is_ready();
     if args.json {
         anstream::println!("{}", greeting.json());
     } else {
@@ -167,9 +185,10 @@ async fn serve(
     }
     let steward = Steward::open(&data.join(REGISTRY));
     let mut stewarding = Box::pin(steward.serve(&relay));
-    loop {
+    let next = loop {
         tokio::select! {
-            _ = signals.next() => break,
+            _ = signals.next() => break None,
+            Some(program) = successors.recv() => break Some(program),
             () = &mut stewarding => {}
             Some(mut wish) = wanted.recv() => {
                 running.stop().await;
@@ -178,14 +197,14 @@ async fn serve(
                 machine::tell(&mut wish.visitor, &restored).await;
             }
         }
-    }
+    };
     drop(stewarding);
     running.stop().await;
     relay.stop().await;
-    if !args.json {
+    if !args.json && next.is_none() {
         anstream::println!("{}", greeting.farewell());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(next)
 }
 
 /// The Pylon and whoever keeps its host.
@@ -200,12 +219,11 @@ struct Running {
 async fn begin(
     config: &Config,
     data: &Path,
-    (url, token): (&str, &Token),
+    pylon: Pylon,
     keeper: &HostKeeper,
     restorations: &mpsc::Sender<Restoration>,
 ) -> anyhow::Result<Running> {
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-    let pylon = Pylon::start(config, data, url.to_owned(), token.clone())?;
     tasks.spawn(keeper.clone().keep(pylon.host.state(), stop.clone()));
     joined(&pylon).await?;
     pylon.open_door(data, restorations.clone())?;

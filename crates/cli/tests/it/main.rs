@@ -11,6 +11,7 @@ mod archive;
 mod care;
 mod client;
 mod conformance;
+mod deploy;
 mod durable;
 mod gateway;
 mod host;

@@ -23,6 +23,7 @@ use super::local::{Local, Watchers};
 use super::room::Room;
 use super::wakes::Wakes;
 use super::{conversations, requests, visit, worker, workspaces};
+use crate::deploy;
 use crate::link::host::{FromHost, HostState};
 use crate::link::relay::{FromRelay, Outlet, SendError};
 use crate::store::NewConversation;
@@ -192,21 +193,21 @@ impl Actor {
     async fn on_relay(&mut self, message: FromRelay) {
         match message {
             FromRelay::Up { outlet, .. } => {
+                let way = deploy::Msg::Way(Some(outlet.clone()));
                 self.outlet = Some(outlet);
+                self.cx.deploys.tell(way).await;
                 self.announce_list();
                 self.announce_status();
             }
             FromRelay::Down(_) => {
                 self.outlet = None;
+                self.cx.deploys.tell(deploy::Msg::Way(None)).await;
                 self.on_presence(BTreeSet::new()).await;
             }
             FromRelay::App(envelope) => self.on_request(*envelope).await,
             FromRelay::Relay(message) => self.on_notice(*message).await,
             FromRelay::Pylon(envelope) => {
-                tracing::debug!(
-                    kind = envelope.message.kind(),
-                    "another pylon said something"
-                );
+                self.cx.deploys.tell(deploy::Msg::Pylon(envelope)).await;
             }
         }
     }
@@ -219,9 +220,14 @@ impl Actor {
         match message {
             RelayToDevice::DeviceStatus(status) => {
                 let devices = status.devices.into_iter();
-                let clients = devices.filter(|device| device.device_type != DeviceType::Pylon);
-                self.on_presence(clients.map(|device| device.device_id).collect())
-                    .await;
+                let (pylons, clients): (BTreeSet<_>, BTreeSet<_>) = devices
+                    .map(|device| (device.device_type == DeviceType::Pylon, device.device_id))
+                    .partition(|(is_pylon, _)| *is_pylon);
+                let ids = |devices: BTreeSet<(bool, DeviceId)>| {
+                    devices.into_iter().map(|(_, id)| id).collect()
+                };
+                self.cx.deploys.tell(deploy::Msg::Pylons(ids(pylons))).await;
+                self.on_presence(ids(clients)).await;
                 self.announce_status();
             }
             RelayToDevice::ClientDisconnect(gone) => {
@@ -302,6 +308,7 @@ impl Actor {
                 .request_id
                 .or_else(|| requests::request_id(&message)),
             sender: Some(Arc::new(from.clone())),
+            to_all: envelope.to.is_none(),
             outlet,
         };
         let rights = from.rights.unwrap_or_default();
@@ -351,6 +358,7 @@ impl Actor {
             } => self.show_under_way(&asker, &conversation).await,
             Msg::ShowDecisions(asker) => self.show_decisions(&asker).await,
             Msg::ListChanged => self.announce_list(),
+            Msg::StatusChanged => self.announce_status(),
             Msg::Viewed { client, viewed } => drop(viewed.send(self.room.viewed(client))),
             Msg::Broadcast(message) => {
                 self.post(&Envelope::broadcast(Broadcast::Clients, *message));
@@ -461,6 +469,7 @@ async fn tell_list(cx: Context, outlet: Outlet, clients: Vec<(DeviceId, DeviceId
             reader,
             request: None,
             sender: None,
+            to_all: false,
             outlet: outlet.clone(),
         };
         asker.answer(workspaces::listing(&cx, reader).await);
@@ -473,7 +482,7 @@ async fn tell_status(cx: Context, outlet: Outlet) {
         Ok(usage) => usage,
         Err(error) => return tracing::warn!(%error, "what was used is not known"),
     };
-    let is_deploy_ready = false;
+    let is_deploy_ready = cx.deploys.is_ready();
     let mut status = PylonStatus::new(cx.device(), usage, is_deploy_ready);
     status.host_connected = Some(matches!(*cx.host.state().borrow(), HostState::Up(_)));
     status.version = Some(cx.config.build.clone());

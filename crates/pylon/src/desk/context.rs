@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::DeskConfig;
 use super::terminals::Looks;
 use super::worker::{Held, Note};
+use crate::deploy::Deploys;
 use crate::link::host::HostLink;
 use crate::link::relay::{Outlet, SendError};
 use crate::store::Store;
@@ -44,6 +45,8 @@ pub(super) enum Msg {
     ShowDecisions(Asker),
     /// The list of workspaces is another one.
     ListChanged,
+    /// The status of the pylon is another one.
+    StatusChanged,
     /// Which conversation does this client look at?
     Viewed {
         client: DeviceId,
@@ -63,6 +66,7 @@ pub(super) struct Context {
     pub(super) config: Arc<DeskConfig>,
     pub(super) store: Store,
     pub(super) host: HostLink,
+    pub(super) deploys: Deploys,
     pub(super) desk: mpsc::Sender<Msg>,
     pub(super) looks: Looks,
     /// The folders that our workers have.
@@ -138,8 +142,19 @@ impl Context {
     }
 }
 
+/// Tells the desk that the status of the pylon is another one.
+#[derive(Debug)]
+pub(crate) struct Changed(pub(super) mpsc::Sender<Msg>);
+
+impl Changed {
+    /// Tells it. A desk that is too busy tells the status at the next occasion.
+    pub(crate) fn tell(&self) {
+        let _ = self.0.try_send(Msg::StatusChanged);
+    }
+}
+
 /// The clock, which only the shell reads.
-pub(super) fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let millis = since.map_or(0, |since| since.as_millis());
     Timestamp(i64::try_from(millis).unwrap_or(i64::MAX))
@@ -147,20 +162,22 @@ pub(super) fn now() -> Timestamp {
 
 /// Whoever sent a request, over the connection it came on.
 #[derive(Debug, Clone)]
-pub(super) struct Asker {
+pub(crate) struct Asker {
     pub(super) device: DeviceId,
     /// Under which number the store keeps what it has seen.
     pub(super) reader: DeviceId,
     /// The name of the request, if it has one and this is about a request.
-    pub(super) request: Option<RequestId>,
+    pub(crate) request: Option<RequestId>,
     /// What the relay says about it; nothing if it is in the same process.
     pub(super) sender: Option<Arc<Sender>>,
+    /// Whether it was said to a group, and not to us alone.
+    pub(crate) to_all: bool,
     pub(super) outlet: Outlet,
 }
 
 impl Asker {
     /// Answers. An asker that is gone with its connection asks again when it is back.
-    pub(super) fn answer(&self, reply: impl Into<PylonToApp>) {
+    pub(crate) fn answer(&self, reply: impl Into<PylonToApp>) {
         let envelope = Envelope::<PylonToApp>::to(To::device(self.device), reply);
         match self.outlet.send(&envelope) {
             Ok(()) | Err(SendError::Gone | SendError::Full) => {}

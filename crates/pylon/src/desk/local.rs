@@ -196,6 +196,7 @@ impl Actor {
             device: self.cx.device(),
             reader: self.cx.device(),
             sender: None,
+            to_all: false,
             outlet,
         };
         let right = message.right();

@@ -47,6 +47,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::deploy::{self, DeployConfig};
 use crate::files::Guard;
 use crate::git::Git;
 use crate::link::host::{FromHost, HostLink};
@@ -57,6 +58,7 @@ use actor::{Actor, Sources};
 use context::Context;
 use terminals::Looks;
 
+pub(crate) use context::{Asker, Changed, now};
 pub use local::{Beginning, Item, LocalDesk, Watch};
 
 /// What handlers have to tell the desk; each waits for its turn.
@@ -96,6 +98,8 @@ pub struct DeskParts {
     pub from_host: mpsc::Receiver<FromHost>,
     /// What the relay link hands on.
     pub from_relay: mpsc::Receiver<FromRelay>,
+    /// How deploys are made.
+    pub deploy: DeployConfig,
 }
 
 /// Starts the desk, and gives the door for those in the same process. It ends when `stop` is cancelled or a link ends.
@@ -107,10 +111,17 @@ pub fn spawn(
 ) -> LocalDesk {
     let (desk, handlers) = mpsc::channel(HANDLERS);
     let (door, local) = mpsc::channel(local::REQUESTS);
+    let deploys = deploy::Parts {
+        config: parts.deploy,
+        store: parts.store.clone(),
+        changed: Changed(desk.clone()),
+    };
+    let deploys = deploy::spawn(deploys, tracker, stop.clone());
     let cx = Context {
         config: Arc::new(config),
         store: parts.store,
         host: parts.host,
+        deploys,
         desk,
         looks: Looks::new(tracker.clone()),
         held: worker::Held::default(),

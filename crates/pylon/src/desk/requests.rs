@@ -8,6 +8,7 @@ use super::{
     changes, claude, conversations, files, folders, history, reports, rules, tasks, terminals,
     version, worker, workspaces,
 };
+use crate::deploy;
 
 /// The name that a request gave itself, whatever it is.
 pub(super) fn request_id(message: &AppToPylon) -> Option<RequestId> {
@@ -75,7 +76,11 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         message @ (AppToPylon::DeployPrepare(_)
         | AppToPylon::DeployConfirm(_)
         | AppToPylon::DeployGo(_)
-        | AppToPylon::Unknown(_)) => unknown(asker, &message),
+        | AppToPylon::DeployStatusRequest(_)) => {
+            let message = deploy::Msg::App(asker.clone(), Box::new(message));
+            cx.deploys.tell(message).await;
+        }
+        message @ AppToPylon::Unknown(_) => unknown(asker, &message),
     }
 }
 

@@ -148,6 +148,18 @@ fn settle(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
+impl super::Store {
+    /// Whether a newer build wrote the database in a folder. Nothing is changed.
+    pub fn is_newer(folder: &Path) -> bool {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let opened = Connection::open_with_flags(folder.join(DATABASE), flags);
+        opened.is_ok_and(|connection| {
+            let checked = migrate::check(&connection);
+            matches!(checked, Err(MigrateError::Newer { .. }))
+        })
+    }
+}
+
 /// Makes sure that a file and its name are on the disk.
 pub(super) fn sync_named(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()?;

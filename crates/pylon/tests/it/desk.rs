@@ -20,12 +20,13 @@ use estelle_proto::{
     HistoryMessage, IsoTime, Json, Message as _, Name, PathText, PermissionDecision, Prompt,
     PylonToApp, Reply as _, RequestId, Right, Seq, SkillType, To, ToolUseId, WorkspaceId,
 };
+use estelle_pylon::deploy::{Commands, DeployConfig, Language};
 use estelle_pylon::desk::{self, DeskConfig, DeskParts};
 use estelle_pylon::files::Guard;
 use estelle_pylon::git::Git;
 use estelle_pylon::link::host::{HostConfig, HostLink};
 use estelle_pylon::link::relay::{RelayConfig, RelayLink};
-use estelle_pylon::release::{Place, Releases};
+use estelle_pylon::release::{Place, Release, Releases};
 use estelle_pylon::store::Store;
 use estelle_state::link::Pace;
 use estelle_state::policy::DenyPatterns;
@@ -60,6 +61,7 @@ impl Pylon {
             host,
             from_host,
             from_relay,
+            deploy: deploy(folder),
         };
         let config = DeskConfig {
             device_id: DeviceId(1),
@@ -86,6 +88,30 @@ impl Pylon {
         self.tasks.close();
         self.tasks.wait().await;
         self.store.close().await;
+    }
+}
+
+/// Nothing is deployed in these tests.
+fn deploy(folder: &Path) -> DeployConfig {
+    DeployConfig {
+        device_id: DeviceId(1),
+        folder: folder.join("deploy"),
+        repository: None,
+        branch: "main".to_owned(),
+        remote: None,
+        commands: Commands::default(),
+        step_limit: Duration::from_secs(60),
+        releases: Releases {
+            place: Place::File(folder.join("deploy.json")),
+            apk_url: None,
+            exe_url: None,
+        },
+        language: Language::English,
+        program: folder.join("estelle"),
+        running: Release::default(),
+        leash: Vec::new(),
+        trial: Vec::new(),
+        becoming: tokio::sync::mpsc::channel(1).0,
     }
 }
 

@@ -36,7 +36,9 @@ struct Machine {
     data: PathBuf,
     environment: BTreeMap<String, String>,
     agent: PathBuf,
+    program: PathBuf,
     processes: Vec<Child>,
+    pylon: Option<Child>,
 }
 
 impl House {
@@ -57,7 +59,9 @@ impl House {
                 data: place.path().join(format!("machine-{id}")),
                 environment,
                 agent: program.clone(),
+                program: env!("CARGO_BIN_EXE_estelle").into(),
                 processes: Vec::new(),
+                pylon: None,
             }
         });
         let machines = machines.collect();
@@ -78,6 +82,30 @@ impl House {
     pub(crate) fn configure(&mut self, id: u32, name: &str, value: &str) {
         let environment = &mut self.machine(id).environment;
         environment.insert(name.to_owned(), value.to_owned());
+    }
+
+    /// Gives a machine a program of its own, which can be replaced. Before it is started.
+    pub(crate) fn own_program(&mut self, id: u32) {
+        let folder = self.path(&format!("bin-{id}"));
+        std::fs::create_dir(&folder).unwrap();
+        let (built, own) = (env!("CARGO_BIN_EXE_estelle"), folder.join("estelle"));
+        // Another file system needs a copy.
+        if std::fs::hard_link(built, &own).is_err() {
+            std::fs::copy(built, &own).unwrap();
+        }
+        self.machine(id).program = own;
+    }
+
+    /// Kills the Pylon of a machine.
+    pub(crate) fn kill_pylon(&mut self, id: u32) {
+        let mut pylon = self.machine(id).pylon.take().unwrap();
+        pylon.kill().unwrap();
+        pylon.wait().unwrap();
+    }
+
+    /// Where the relay is.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 
     /// The data folder of a machine.
@@ -185,6 +213,7 @@ impl House {
         let mut command = machine.command(&["pylon", "--relay", &url, "--data"]);
         command.arg(&machine.data);
         machine.run(command, log);
+        machine.pylon = machine.processes.pop();
     }
 
     /// A command of a person at a machine.
@@ -247,7 +276,7 @@ impl House {
 
 impl Machine {
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_estelle"));
+        let mut command = Command::new(&self.program);
         command.args(args).env_clear().envs(&self.environment);
         command
     }
@@ -262,7 +291,7 @@ impl Machine {
 impl Drop for House {
     fn drop(&mut self) {
         for machine in &mut self.machines {
-            for process in &mut machine.processes {
+            for process in machine.processes.iter_mut().chain(&mut machine.pylon) {
                 // It may have ended already.
                 let _ = process.kill();
                 let _ = process.wait();

@@ -7,13 +7,14 @@
 mod apart;
 mod bad;
 mod claude;
+mod deploys;
 pub(crate) mod files;
-mod house;
+pub(crate) mod house;
 mod many;
 mod older;
 mod past;
 mod places;
-mod probe;
+pub(crate) mod probe;
 mod relay;
 mod release;
 mod shape;
@@ -100,7 +101,8 @@ fn failure(frame: &Value, code: &str, request: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_goes_through_every_message() {
     let mut house = House::new(&Agent::Simulator, &[(1, "Selene"), (2, "Stella")]).await;
-    house.configure(SELENE, "ESTELLE_DEPLOY_APK_URL", release::APK);
+    let deploy = [("ESTELLE_DEPLOY_APK_URL", release::APK)];
+    crate::deploy::stage::lay_out(&mut house, &[SELENE], &deploy);
     let mut cast = Cast::enter(&mut house).await;
     let mut book = Book::default();
     relay::chapter(&house, &mut cast, &mut book).await;
@@ -108,7 +110,9 @@ async fn a_client_goes_through_every_message() {
     claude::chapter(&house, &mut cast, &mut book).await;
     past::chapter(&house, &mut cast, &mut book).await;
     release::chapter(&house, &mut cast, &mut book).await;
-    tasks::chapter(&house, &mut cast).await;
+    mod deploys;
+    pub(crate) mod files;
+    pub(crate) mod house;
     for (text, frame) in cast.owner.seen.iter().chain(&cast.pylon.seen) {
         let from = json!({
             "deviceId": "count", "deviceType": "app|pylon", "name": "string", "icon?": "string",

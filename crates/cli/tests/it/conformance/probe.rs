@@ -124,6 +124,12 @@ impl Probe {
         self.seen[at].1.clone()
     }
 
+    /// A frame that is as wanted, whenever it came.
+    pub(crate) async fn ever(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
+        let at = self.find(0, wanted).await;
+        self.seen[at].1.clone()
+    }
+
     /// Reads until the relay hangs up.
     pub(crate) async fn ended(&mut self) {
         let ended = async { while self.next().await.is_some() {} };

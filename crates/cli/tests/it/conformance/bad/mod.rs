@@ -278,7 +278,7 @@ async fn not_there(scene: &mut Scene) {
 }
 
 /// What a device that may only look can ask for.
-const LOOKING: [&str; 14] = [
+const LOOKING: [&str; 15] = [
     "workspace_list",
     "workspace_switch",
     "conversation_select",
@@ -287,6 +287,7 @@ const LOOKING: [&str; 14] = [
     "tool_detail",
     "usage_request",
     "rules_request",
+    "deploy_status_request",
     "version_check_request",
     "app_update_request",
     "bug_report",

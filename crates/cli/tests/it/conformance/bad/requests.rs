@@ -114,6 +114,7 @@ impl Requests {
             (
                 "diff_request",
                 with(json!({"path": "a", "offset": 0, "digest": "d"})),
+            ),
             ("worker_status", json!({"workspaceId": talk.workspace})),
             ("worker_start", json!({"workspaceId": talk.workspace})),
             (
@@ -235,6 +236,13 @@ impl Requests {
 /// What is about the machine, and not about conversations.
 fn of_the_machine(talk: &Talk) -> Vec<(&'static str, Value)> {
     vec![
+        ("deploy_prepare", json!({"relayDeploy": true})),
+        (
+            "deploy_confirm",
+            json!({"preApproved": true, "cancel": false}),
+        ),
+        ("deploy_go", json!({})),
+        ("deploy_status_request", json!({})),
         ("version_check_request", json!({})),
         ("app_update_request", json!({})),
         (
