@@ -82,6 +82,8 @@ pub(super) struct Actor {
     jobs: JoinSet<()>,
     lane_of: HashMap<Id, Lane>,
     retry_at: Option<Instant>,
+    /// The relay has not said yet who is there.
+    is_new_here: bool,
     /// Copies that an earlier pylon asked for and could not list, until the host is there.
     left_forks: Vec<NewConversation>,
 }
@@ -101,6 +103,7 @@ impl Actor {
             jobs: JoinSet::new(),
             lane_of: HashMap::new(),
             retry_at: None,
+            is_new_here: false,
             left_forks: Vec::new(),
         }
     }
@@ -196,7 +199,7 @@ impl Actor {
                 let way = deploy::Msg::Way(Some(outlet.clone()));
                 self.outlet = Some(outlet);
                 self.cx.deploys.tell(way).await;
-                self.announce_list();
+                self.is_new_here = true;
                 self.announce_status();
             }
             FromRelay::Down(_) => {
@@ -228,6 +231,10 @@ impl Actor {
                 };
                 self.cx.deploys.tell(deploy::Msg::Pylons(ids(pylons))).await;
                 self.on_presence(ids(clients)).await;
+                // Whoever was there before us may not have noticed that we were away, and is told what waits.
+                if std::mem::take(&mut self.is_new_here) {
+                    self.announce_list();
+                }
                 self.announce_status();
             }
             RelayToDevice::ClientDisconnect(gone) => {

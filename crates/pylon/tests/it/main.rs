@@ -16,6 +16,7 @@ mod desk;
 mod links;
 mod peers;
 mod readers;
+mod returning;
 mod store;
 mod survival;
 mod waiting;
