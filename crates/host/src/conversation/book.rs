@@ -17,6 +17,7 @@ use estelle_proto::{ChainHash, ConversationId, Epoch, Generation, Seq, Timestamp
 use estelle_state::conversation::{Change, Conversation, Durable, Entry, Outline, Record};
 
 use super::birth::private_folder;
+use crate::failpoint;
 use crate::log::{self, AppendError, Damage, Log, Sync};
 use crate::mailbox::{Letter, Mark, fitting};
 use crate::run::RunFolder;
@@ -298,6 +299,7 @@ impl Book {
         if self.path.with_file_name(SYNC_FAILS).exists() {
             return Err(io::ErrorKind::StorageFull.into());
         }
+        failpoint::refuse("log-unsynced")?;
         let file = Arc::clone(&self.sync);
         match tokio::task::spawn_blocking(move || file.sync_data()).await {
             Ok(done) => done,
