@@ -69,6 +69,39 @@ proptest! {
     }
 }
 
+/// A long life of turns, prompts, deaths and restarts; then an honest CLI, and everything comes to rest.
+fn outlives(world: World, deeds: &[Deed]) {
+    let mut world = live_through(world, deeds);
+    assert_eq!(world.replayed(), world.live);
+    assert_eq!(world.outlined(), world.live);
+    come_to_rest(&mut world);
+    check_log(&world);
+    assert_eq!(world.live.status(), ConversationStatus::Idle);
+    assert_eq!(world.replayed(), world.live);
+}
+
+/// Five hundred lives in all; apart, so that a slow machine plays them side by side.
+macro_rules! long_lives {
+    ($($name:ident),+) => {
+        mod a_long_life_told_by_its_log_is_the_one_that_was_lived {
+            use super::*;
+
+            proptest! {
+                #![proptest_config(ProptestConfig { cases: 50, failure_persistence: None, ..ProptestConfig::default() })]
+
+                $(#[test]
+                fn $name(world in worlds(), deeds in prop::collection::vec(deed(), 200..240)) {
+                    outlives(world, &deeds);
+                })+
+            }
+        }
+    };
+}
+
+long_lives!(
+    first, second, third, fourth, fifth, sixth, seventh, eighth, ninth, tenth
+);
+
 /// A log may end between two entries that were decided together.
 fn check_due_is_doable(world: &mut World) {
     let open = world.live.open_calls().map(|(id, _)| id.to_owned());
