@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 
 mod advice;
 mod bench;
+mod chaos;
 mod command;
 mod descendants;
 mod dist;
@@ -86,6 +87,21 @@ enum Task {
         quick: bool,
         /// Play only the scenes whose name holds this, and write nothing
         only: Option<String>,
+    },
+    /// Kill, hold, cut and starve everything by the roll of dice, and check what is left
+    Chaos {
+        /// From which all deeds follow
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// Kills of relay, Pylon and host in all
+        #[arg(long, default_value_t = 120)]
+        kills: u32,
+        /// Go on for so long
+        #[arg(long, default_value_t = 0)]
+        minutes: u32,
+        /// Only this round of the seed, to look at it again
+        #[arg(long)]
+        round: Option<u32>,
     },
     /// Run every fuzz target
     Fuzz {
@@ -163,6 +179,17 @@ fn main() -> ExitCode {
         Task::Gen { check: false } => generate::write(),
         Task::Survival { only } => survival::run(only.as_deref()),
         Task::Load { quick, only } => load::run(quick, only.as_deref()),
+        Task::Chaos {
+            seed,
+            kills,
+            minutes,
+            round,
+        } => chaos::run(&chaos::Wanted {
+            seed,
+            kills,
+            minutes,
+            round,
+        }),
         Task::Fuzz { seconds } => run_fuzz(seconds),
     };
     match outcome {

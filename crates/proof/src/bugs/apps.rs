@@ -220,6 +220,16 @@ pub(super) const BUGS: &[Bug] = &[
         },
     },
     Bug {
+        name: "what a Pylon says reaches a device of another realm",
+        rule: Rule::CrossedRealms,
+        plant: |history, place| {
+            let hears = |step: &AppStep| matches!(step, AppStep::Got(_));
+            let app = history.apps.get_mut(place)?;
+            app.outsider = app.steps.iter().any(hears);
+            app.outsider.then_some(())
+        },
+    },
+    Bug {
         name: "an app is not told of an open prompt",
         rule: Rule::PromptUnseen,
         plant: |history, place| {

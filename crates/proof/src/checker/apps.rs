@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use estelle_proto::claude::ClaudeEventMessage;
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::history::HistoryResult;
-use estelle_proto::{AppToPylon, ConversationId, PylonToApp, RequestId};
+use estelle_proto::{AppToPylon, ConversationId, Message, PylonToApp, RequestId};
 
 use super::ledger::Decisions;
 use super::pieces::BY_A_PERSON;
@@ -21,12 +21,26 @@ use crate::history::{App, AppStep, Conversation, End, History, Part};
 
 pub(super) fn check(history: &History, found: &mut Vec<Violation>) {
     for app in &history.apps {
+        if app.outsider {
+            hears_nothing(app, found);
+            continue;
+        }
         let mut looker = Looker::new(history, app);
         for step in &app.steps {
             looker.take(step);
         }
         looker.finish();
         found.append(&mut looker.found);
+    }
+}
+
+/// Nothing of a Pylon reaches a device of another realm.
+fn hears_nothing(app: &App, found: &mut Vec<Violation>) {
+    for step in &app.steps {
+        if let AppStep::Got(message) = step {
+            let detail = format!("app {}: {}", app.name, Message::kind(message.as_ref()));
+            found.push(Violation::new(Rule::CrossedRealms, detail));
+        }
     }
 }
 
@@ -42,8 +56,13 @@ struct Looker<'a> {
     looks_at: Option<(ConversationId, Option<RequestId>)>,
     seen: BTreeMap<ConversationId, Seen>,
     prompts: BTreeSet<String>,
+    /// Conversations in which pieces may be missing because the host died, for so many turns.
+    shaken: BTreeMap<ConversationId, u8>,
     found: Vec<Violation>,
 }
+
+/// The turn that was under way when the host died, and one before it whose end was still on its way.
+const TURNS: u8 = 2;
 
 /// How far an app is in one conversation, on one connection.
 #[derive(Default)]
@@ -64,6 +83,7 @@ impl<'a> Looker<'a> {
             looks_at: None,
             seen: BTreeMap::new(),
             prompts: BTreeSet::new(),
+            shaken: BTreeMap::new(),
             found: Vec::new(),
         }
     }
@@ -82,7 +102,8 @@ impl<'a> Looker<'a> {
                 self.prompts.clear();
             }
             AppStep::Died(Part::Host) => {
-                self.seen.values_mut().for_each(|seen| seen.writing.shake());
+                let all = self.history.conversations.iter();
+                self.shaken = all.map(|one| (one.id.clone(), TURNS)).collect();
             }
             AppStep::Died(Part::Pylon) => {
                 self.looks_at = None;
@@ -91,8 +112,11 @@ impl<'a> Looker<'a> {
             AppStep::Sent(request) => {
                 if let AppToPylon::ConversationSelect(select) = request.as_ref() {
                     let id = select.conversation_id.clone();
+                    let seen = self.seen.entry(id.clone()).or_default();
                     // Pieces may come before the page, and are in what is told behind it.
-                    self.seen.entry(id.clone()).or_default().writing.begins();
+                    seen.writing.begins();
+                    // What happened while it looked elsewhere is in the page.
+                    seen.last = None;
                     self.looks_at = Some((id, select.request_id.clone()));
                 }
             }
@@ -112,7 +136,12 @@ impl<'a> Looker<'a> {
             let seen = self.seen.entry(page.conversation_id.clone()).or_default();
             // A conversation in which nothing happened yet has no epoch.
             let epoch = page.epoch.map_or(NONE_YET, |epoch| epoch.0);
-            seen.last = Some((epoch, page.head_seq.map_or(0, |seq| seq.0)));
+            let mut last = page.head_seq.map_or(0, |seq| seq.0);
+            // What came before the page and is behind its head is known as well.
+            while seen.numbers.contains(&(epoch, last + 1)) {
+                last += 1;
+            }
+            seen.last = Some((epoch, last));
             seen.writing.begins();
         }
         let conversation = self.history.conversation(&page.conversation_id);
@@ -176,7 +205,16 @@ impl<'a> Looker<'a> {
         }
         // Whoever does not look at a conversation gets no pieces of it.
         if looks {
+            if self.shaken.contains_key(&message.conversation_id) {
+                seen.writing.shake();
+            }
             wrong.extend(seen.write(&message.event));
+        }
+        if is_end(&message.event)
+            && let Some(turns) = self.shaken.get_mut(&message.conversation_id)
+        {
+            *turns -= 1;
+            self.shaken.retain(|_, turns| *turns > 0);
         }
         if let Some(conversation) = self.history.conversation(&message.conversation_id) {
             wrong.extend(differs(conversation, message));
@@ -256,12 +294,20 @@ impl Seen {
             // What the CLI wrote before it heard of a stop still comes.
             ClaudeEvent::Aborted(aborted) if aborted.reason == BY_A_PERSON => None,
             ClaudeEvent::Result(_) | ClaudeEvent::Aborted(_) | ClaudeEvent::Error(_) => {
-                self.writing.over();
+                self.writing.over(self.last.is_some());
                 None
             }
             _ => None,
         }
     }
+}
+
+/// Whether a turn is over with an event.
+fn is_end(event: &ClaudeEvent) -> bool {
+    matches!(
+        event,
+        ClaudeEvent::Result(_) | ClaudeEvent::Aborted(_) | ClaudeEvent::Error(_)
+    )
 }
 
 /// Events that are told once more, without their number, to somebody who comes.

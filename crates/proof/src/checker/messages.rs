@@ -13,7 +13,7 @@ use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::PylonToHost;
 use estelle_proto::{ClientMessageId, ConversationId, Seq};
 use estelle_sim::script::{Action, Script};
-use estelle_state::conversation::{Message, MessageId, Record};
+use estelle_state::conversation::{Message, MessageId, Record, Seen};
 
 use super::ledger::{Decision, Decisions};
 use super::rule::{Rule, Violation};
@@ -235,7 +235,9 @@ fn excused(conversation: &Conversation) -> BTreeSet<&ClientMessageId> {
         }
         let is_result = |event: &ClaudeEvent| matches!(event, ClaudeEvent::Result(_));
         if entry.events.iter().any(|durable| is_result(&durable.event)) {
-            under_way.clear();
+            let over = answered_in(&entry.record);
+            // A result that does not say whose it is, is that of all.
+            under_way.retain(|id| !over.is_empty() && !over.contains(id));
         }
     }
     if waits(conversation) {
@@ -243,6 +245,18 @@ fn excused(conversation: &Conversation) -> BTreeSet<&ClientMessageId> {
     }
     let known = excused.into_iter().filter_map(|id| names.get(id).copied());
     known.collect()
+}
+
+/// The messages whose turn ended with what was read.
+fn answered_in(record: &Record) -> Vec<&MessageId> {
+    let Record::Read(stretch) = record else {
+        return Vec::new();
+    };
+    let ends = stretch.seen.iter().filter_map(|seen| match seen {
+        Seen::TurnEnded { messages, .. } => Some(messages),
+        _ => None,
+    });
+    ends.flatten().collect()
 }
 
 /// Whether a person is asked: such a turn is at rest and not over.

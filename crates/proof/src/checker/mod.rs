@@ -19,9 +19,23 @@ mod subscription;
 mod truth;
 mod writing;
 
-use crate::history::History;
+use crate::history::{Conversation, History};
 
 pub use rule::{Invariant, Rule, Violation};
+
+/// The calls that wait for a person, for whoever wants to know whether everything is at rest.
+pub fn open_decisions(history: &History) -> Vec<String> {
+    let lives = history
+        .conversations
+        .iter()
+        .filter_map(Conversation::newest);
+    let folded = lives.map(|life| ledger::Decisions::of(life.entries()));
+    folded
+        .flat_map(|decisions| decisions.all)
+        .filter(|decision| decision.shown && decision.is_open())
+        .map(|decision| decision.tool_use_id)
+        .collect()
+}
 
 /// The promises that a history breaks, in the order in which they were looked at.
 pub fn check(history: &History) -> Vec<Violation> {

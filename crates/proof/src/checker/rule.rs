@@ -19,6 +19,8 @@ pub enum Invariant {
     I6,
     /// One owner per session.
     I7,
+    /// Nothing crosses realms.
+    I10,
 }
 
 macro_rules! rules {
@@ -150,6 +152,8 @@ rules! {
     NotGreeted => I6,
     /// A run that should live has no process.
     ProcessMissing => I6,
+    /// Something reached a device of another realm.
+    CrossedRealms => I10,
 }
 
 /// A promise that was broken.

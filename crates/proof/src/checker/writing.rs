@@ -94,8 +94,11 @@ impl Writing {
         })
     }
 
-    /// The turn is over.
-    pub(super) fn over(&mut self) {
-        *self = Self::default();
+    /// The turn is over. Whoever has no page yet may still have missed the beginning of the next one.
+    pub(super) fn over(&mut self, has_page: bool) {
+        *self = Self {
+            awaits: self.awaits && !has_page,
+            ..Self::default()
+        };
     }
 }

@@ -15,6 +15,8 @@ use estelle_proto::{
 pub struct App {
     /// Its name, for people.
     pub name: String,
+    /// Whether it belongs to another realm, so that nothing at all may reach it.
+    pub outsider: bool,
     /// What happened to it.
     pub steps: Vec<AppStep>,
 }

@@ -8,6 +8,8 @@
     reason = "each function waits for a few kinds and passes over the others"
 )]
 
+mod tries;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +21,7 @@ use estelle_proto::events::ClaudeEvent;
 use estelle_proto::workspaces::{WorkspaceCreate, WorkspaceList};
 use estelle_proto::{
     AppInbox, AppToPylon, ClientMessageId, ConversationId, DeviceId, Envelope, Name, PathText,
-    Prompt, PylonToApp, RequestId, To, ToolUseId, WorkspaceId,
+    Prompt, PylonToApp, RelayToDevice, RequestId, To, ToolUseId, WorkspaceId,
 };
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -29,9 +31,14 @@ use tokio::task::JoinSet;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
+pub use tries::Tried;
+
 use super::recording::Recording;
 use super::viewer::PATIENCE;
 use crate::history::{App as Recorded, AppStep, Part};
+
+/// The Pylon of every rig.
+const PYLON: DeviceId = DeviceId(1);
 
 /// How often something is tried again that needs a part which is away.
 const AGAIN: Duration = Duration::from_millis(20);
@@ -54,11 +61,43 @@ pub struct Talk {
 pub struct App {
     name: String,
     address: String,
+    /// Where it really connects to, if something lies between it and the relay.
+    via: Option<String>,
     token: String,
+    outsider: bool,
     record: Arc<Recording<AppStep>>,
     sink: Option<SplitSink<Socket, Message>>,
     readers: JoinSet<()>,
     requests: u32,
+}
+
+/// What an app recorded, for somebody else than the one who moves it.
+#[derive(Debug, Clone)]
+pub struct AppWitness {
+    name: String,
+    outsider: bool,
+    record: Arc<Recording<AppStep>>,
+}
+
+impl AppWitness {
+    /// How many steps were recorded.
+    pub fn mark(&self) -> usize {
+        self.record.steps().len()
+    }
+
+    /// What it recorded so far.
+    pub fn recorded(&self) -> Recorded {
+        Recorded {
+            name: self.name.clone(),
+            outsider: self.outsider,
+            steps: self.record.steps().clone(),
+        }
+    }
+
+    /// A part died that apps do not hear of; noted for the checker.
+    pub fn note(&self, part: Part) {
+        self.record.push(AppStep::Died(part));
+    }
 }
 
 /// Connections.
@@ -67,7 +106,9 @@ impl App {
         Self {
             name: name.to_owned(),
             address,
+            via: None,
             token,
+            outsider: false,
             record: Arc::default(),
             sink: None,
             readers: JoinSet::new(),
@@ -75,12 +116,39 @@ impl App {
         }
     }
 
+    /// It belongs to another realm than the Pylon.
+    pub(super) fn is_outsider(mut self) -> Self {
+        self.outsider = true;
+        self
+    }
+
+    /// From now on it connects through something that lies between it and the relay.
+    pub fn goes_through(&mut self, proxy: &super::Proxy) {
+        self.via = Some(proxy.address().to_string());
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it records, for somebody else.
+    pub fn witness(&self) -> AppWitness {
+        AppWitness {
+            name: self.name.clone(),
+            outsider: self.outsider,
+            record: Arc::clone(&self.record),
+        }
+    }
+
+    /// Looks at what is recorded from a place on.
+    pub fn scan(&self, from: usize, mut show: impl FnMut(&AppStep)) {
+        self.record.steps().iter().skip(from).for_each(&mut show);
+    }
+
     /// What it recorded.
     pub fn recorded(&self) -> Recorded {
-        Recorded {
-            name: self.name.clone(),
-            steps: self.record.steps().clone(),
-        }
+        self.witness().recorded()
     }
 
     /// A part died that apps do not hear of; noted for the checker.
@@ -122,7 +190,8 @@ impl App {
     }
 
     async fn try_connect(&mut self) -> anyhow::Result<()> {
-        let stream = TcpStream::connect(&self.address).await?;
+        let address = self.via.as_ref().unwrap_or(&self.address);
+        let stream = TcpStream::connect(address).await?;
         // As every app does: a message does not wait for others.
         stream.set_nodelay(true)?;
         let url = format!("ws://{}/ws", self.address);
@@ -154,7 +223,7 @@ impl App {
     }
 
     async fn send(&mut self, id: &RequestId, request: impl Into<AppToPylon>) -> anyhow::Result<()> {
-        let mut envelope = Envelope::<AppToPylon>::to(To::device(DeviceId(1)), request);
+        let mut envelope = Envelope::<AppToPylon>::to(To::device(PYLON), request);
         envelope.request_id = Some(id.clone());
         let text = envelope.to_json()?;
         // Recorded first: what is lost on the way was sent all the same.
@@ -383,8 +452,17 @@ impl App {
 async fn read(mut stream: SplitStream<Socket>, record: Arc<Recording<AppStep>>) {
     while let Some(Ok(frame)) = stream.next().await {
         let Message::Text(text) = frame else { continue };
-        if let Ok(AppInbox::Pylon(envelope)) = AppInbox::parse(&text) {
-            record.push(AppStep::Got(Box::new(envelope.message)));
+        match AppInbox::parse(&text) {
+            Ok(AppInbox::Pylon(envelope)) => {
+                record.push(AppStep::Got(Box::new(envelope.message)));
+            }
+            Ok(AppInbox::Relay(RelayToDevice::DeviceStatus(status))) => {
+                let mut devices = status.devices.iter();
+                if !devices.any(|device| device.device_id == PYLON) {
+                    record.push(AppStep::Died(Part::Pylon));
+                }
+            }
+            Ok(AppInbox::Relay(_) | AppInbox::Stray(_)) | Err(_) => {}
         }
     }
     record.push(AppStep::Lost);

@@ -8,22 +8,23 @@ use estelle_proto::{ConversationId, Epoch, Seq};
 use rusqlite::{Connection, OpenFlags};
 
 use super::agent::{MARKERS, TRUTH};
-use super::{App, Rig, Viewer, census};
+use super::{Rig, census};
 use crate::history::{
-    Conversation, End, Fact, History, Life, Logged, Shelf, ShelfRow, from_journal, from_simulator,
+    App, Client, Conversation, End, Fact, History, Life, Logged, Shelf, ShelfRow, from_journal,
+    from_simulator,
 };
 
 pub(super) fn history(
     rig: &Rig,
-    viewers: &[&Viewer],
-    apps: &[App],
+    clients: Vec<Client>,
+    apps: Vec<App>,
     end: End,
 ) -> anyhow::Result<History> {
     let data = rig.data();
     let mut history = History {
         conversations: Vec::new(),
-        clients: viewers.iter().map(|viewer| viewer.client()).collect(),
-        apps: apps.iter().map(App::recorded).collect(),
+        clients,
+        apps,
         shelves: shelves(&data)?,
         processes: Vec::new(),
         killed: rig.killed.clone(),

@@ -95,6 +95,11 @@ impl HostProcess {
         Ok(())
     }
 
+    /// Whether it has died by itself.
+    pub fn has_died(&mut self) -> anyhow::Result<bool> {
+        Ok(self.child.try_wait()?.is_some())
+    }
+
     /// Waits until it has died by itself.
     pub async fn await_death(&mut self) -> anyhow::Result<ExitStatus> {
         let deadline = tokio::time::Instant::now() + START_LIMIT;

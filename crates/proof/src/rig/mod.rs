@@ -12,6 +12,7 @@ mod gather;
 mod host;
 mod parts;
 mod programs;
+mod proxy;
 mod recording;
 mod viewer;
 
@@ -24,14 +25,15 @@ use estelle_sim::script::Gates;
 use tempfile::TempDir;
 
 pub use agent::Agent;
-pub use app::{App, Talk};
+pub use app::{App, AppWitness, Talk, Tried};
 pub use census::{is_gone, run_records};
 pub use disk::SmallDisk;
 pub use host::{HostOptions, HostProcess};
 pub use programs::Programs;
-pub use viewer::{PATIENCE, Reads, Viewer};
+pub use proxy::{Proxy, Weather};
+pub use viewer::{PATIENCE, Reads, Viewer, ViewerWitness};
 
-use crate::history::{End, History};
+use crate::history::{App as RecordedApp, Client, End, History};
 
 /// A place where things are killed.
 #[derive(Debug)]
@@ -164,6 +166,51 @@ impl Rig {
         )
     }
 
+    /// Starts a host that takes the place of the one before, and does not wait until it can be spoken to.
+    pub fn put_host(&mut self, options: &HostOptions) -> anyhow::Result<()> {
+        self.host = Some(self.spawn_host(options)?);
+        Ok(())
+    }
+
+    /// The conversations of this place.
+    pub fn conversations(&self) -> &[ConversationId] {
+        &self.conversations
+    }
+
+    /// The process of a conversation, if one lives.
+    pub fn cli(&self, id: &ConversationId) -> Option<u32> {
+        let (_, folder, record) = run_records(&self.data(), id).pop()?;
+        let lives = folder.is_alive().unwrap_or_default();
+        record.filter(|_| lives).map(|record| record.pid)
+    }
+
+    /// How much the logs and the journals of all conversations hold: what grows goes on.
+    pub fn written(&self) -> u64 {
+        let length = |path: PathBuf| std::fs::metadata(path).map_or(0, |file| file.len());
+        let of = |id: &ConversationId| {
+            let runs = run_records(&self.data(), id);
+            let journals: u64 = runs.iter().map(|(_, run, _)| length(run.journal())).sum();
+            length(self.log(id)) + journals
+        };
+        self.conversations.iter().map(of).sum()
+    }
+
+    /// Copies the place to where `ESTELLE_EVIDENCE` says.
+    pub fn keep_evidence(&self, name: &str) {
+        let Some(folder) = std::env::var_os("ESTELLE_EVIDENCE") else {
+            return;
+        };
+        let target = Path::new(&folder).join(name);
+        // It is for a person who looks; a failure of it must not hide the one that counts.
+        let copied = std::process::Command::new("cp")
+            .arg("-a")
+            .arg(self.path())
+            .arg(&target)
+            .status()
+            .context("copy the evidence");
+        drop(copied);
+    }
+
     /// The host that runs.
     pub fn host(&mut self) -> anyhow::Result<&mut HostProcess> {
         self.host.as_mut().context("no host runs")
@@ -285,7 +332,19 @@ impl Rig {
 
     /// Everything that was recorded.
     pub fn history(&self, viewers: &[&Viewer], apps: &[App], end: End) -> anyhow::Result<History> {
-        gather::history(self, viewers, apps, end)
+        let clients = viewers.iter().map(|viewer| viewer.client()).collect();
+        let apps = apps.iter().map(App::recorded).collect();
+        gather::history(self, clients, apps, end)
+    }
+
+    /// The same of clients and apps that somebody else moves.
+    pub fn gathered(
+        &self,
+        clients: Vec<Client>,
+        apps: Vec<RecordedApp>,
+        end: End,
+    ) -> anyhow::Result<History> {
+        gather::history(self, clients, apps, end)
     }
 
     /// The names of requests the fake API got, for a real CLI.

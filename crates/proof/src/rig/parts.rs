@@ -1,11 +1,12 @@
 //! Relay and Pylon as processes, apart or together in `estelle up`, and the host that `up` keeps.
 
 use std::fs::OpenOptions;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
@@ -13,7 +14,7 @@ use estelle_proto::ConversationId;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::{App, Rig, host};
+use super::{App, Proxy, Rig, host};
 
 /// Longest wait for a part to be there.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -24,6 +25,8 @@ const LOOK: Duration = Duration::from_millis(5);
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     port: u16,
+    /// Where the Pylon connects to, if something lies between it and the relay.
+    pylon_via: Option<SocketAddr>,
     relay: Option<Child>,
     pylon: Option<Child>,
     up: Option<Child>,
@@ -34,10 +37,27 @@ impl Rig {
     /// Chooses where the relay will listen; the same after every restart.
     fn address(&mut self) -> anyhow::Result<String> {
         if self.parts.port == 0 {
-            let listener = TcpListener::bind("127.0.0.1:0").context("find a free port")?;
-            self.parts.port = listener.local_addr()?.port();
+            self.parts.port = free_port()?;
         }
         Ok(format!("127.0.0.1:{}", self.parts.port))
+    }
+
+    /// A stretch of network that leads to the relay.
+    pub async fn proxy(&mut self) -> anyhow::Result<Proxy> {
+        Proxy::open(self.address()?).await
+    }
+
+    /// The Pylon connects through it from now on; before a relay runs, which has to know the name.
+    pub fn pylon_goes_through(&mut self, proxy: &Proxy) {
+        self.parts.pylon_via = Some(proxy.address());
+    }
+
+    /// Lets an app of another realm in; before a relay runs. Nothing may ever reach it.
+    pub fn outsider(&mut self, name: &str) -> anyhow::Result<App> {
+        let realm = ["add-device", "--realm", "elsewhere", "--name", name];
+        let token =
+            self.secret(&[&realm[..], &["--rights", "view,prompt,approve,admin"]].concat())?;
+        Ok(App::new(name, self.address()?, token).is_outsider())
     }
 
     /// Lets an app in; before a relay runs.
@@ -131,6 +151,9 @@ impl Rig {
         let address = self.address()?;
         let mut command = self.program();
         command.args(["relay", "serve", "--listen", &address]);
+        if let Some(via) = self.parts.pylon_via {
+            command.args(["--host", &via.to_string()]);
+        }
         command.arg("--registry").arg(self.registry());
         self.parts.relay = Some(self.spawn("relay", command)?);
         self.listens().await
@@ -138,7 +161,11 @@ impl Rig {
 
     /// Starts the Pylon alone.
     pub fn start_pylon(&mut self) -> anyhow::Result<()> {
-        let url = format!("ws://{}/ws", self.address()?);
+        let address = match self.parts.pylon_via {
+            Some(via) => via.to_string(),
+            None => self.address()?,
+        };
+        let url = format!("ws://{address}/ws");
         let mut command = self.program();
         command.args(["pylon", "--relay", &url, "--data"]);
         command.arg(self.data());
@@ -185,6 +212,27 @@ impl Rig {
     /// Kills relay and Pylon, which are one process, with -9.
     pub fn kill_up(&mut self) -> anyhow::Result<()> {
         kill(self.parts.up.take())
+    }
+
+    /// The pid of the Pylon, if it runs.
+    pub fn pylon(&self) -> Option<u32> {
+        self.parts.pylon.as_ref().map(Child::id)
+    }
+
+    /// Whether relay or Pylon ended by themselves, and which.
+    pub fn fallen(&mut self) -> anyhow::Result<Option<&'static str>> {
+        let parts = [
+            ("the relay", &mut self.parts.relay),
+            ("the Pylon", &mut self.parts.pylon),
+        ];
+        for (name, part) in parts {
+            if let Some(child) = part
+                && child.try_wait()?.is_some()
+            {
+                return Ok(Some(name));
+            }
+        }
+        Ok(None)
     }
 
     /// The pid of relay and Pylon in one process.
@@ -237,6 +285,21 @@ impl Rig {
             let _ = host::signal(pid, Signal::KILL);
         }
     }
+}
+
+/// A port for a listener that comes and goes: below those that the system gives to whoever connects, so that nobody takes
+/// it meanwhile and nobody who looks for the listener finds himself.
+fn free_port() -> anyhow::Result<u16> {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = u16::try_from(std::process::id() % 8000)?;
+    for _ in 0..8000 {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = 20_000 + first.wrapping_mul(7).wrapping_add(step) % 12_000;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    bail!("no port is free")
 }
 
 /// Whether a process is a host on this data: a pid alone may be anybody's by now.

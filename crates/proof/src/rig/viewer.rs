@@ -58,6 +58,28 @@ pub struct Viewer {
     reads: watch::Sender<bool>,
 }
 
+/// What a client recorded, for somebody else than the one who moves it.
+#[derive(Debug, Clone)]
+pub struct ViewerWitness {
+    name: String,
+    record: Arc<Recording<Step>>,
+}
+
+impl ViewerWitness {
+    /// How many steps were recorded.
+    pub fn mark(&self) -> usize {
+        self.record.steps().len()
+    }
+
+    /// What it recorded so far.
+    pub fn client(&self) -> Client {
+        Client {
+            name: self.name.clone(),
+            steps: self.record.steps().clone(),
+        }
+    }
+}
+
 impl Viewer {
     pub(super) fn new(name: &str, device: u32, data: &Path, place: &Path) -> Self {
         Self {
@@ -78,12 +100,17 @@ impl Viewer {
         self.reads.send_replace(whether == Reads::On);
     }
 
+    /// What it records, for somebody else.
+    pub fn witness(&self) -> ViewerWitness {
+        ViewerWitness {
+            name: self.name.clone(),
+            record: Arc::clone(&self.record),
+        }
+    }
+
     /// What it recorded.
     pub fn client(&self) -> Client {
-        Client {
-            name: self.name.clone(),
-            steps: self.record.steps().clone(),
-        }
+        self.witness().client()
     }
 
     /// Connects, greets, and asks for everything that is open.

@@ -115,7 +115,7 @@ impl std::fmt::Debug for Row {
     }
 }
 
-fn figures(history: &History) -> Figures {
+pub(crate) fn figures(history: &History) -> Figures {
     let shelves = history.shelves.iter();
     let mut figures = Figures {
         rows: shelves.map(|shelf| shelf.rows.len()).sum(),

@@ -7,7 +7,6 @@
 
 use std::time::Duration;
 
-use anyhow::Context as _;
 use estelle_proto::decisions::PermissionDecision;
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{HostToPylon, SendMessage};
@@ -265,17 +264,6 @@ impl Scene {
 
     /// Copies the place of a failed story to where `ESTELLE_EVIDENCE` says.
     pub(super) fn keep_evidence(&self, name: &str) {
-        let Some(folder) = std::env::var_os("ESTELLE_EVIDENCE") else {
-            return;
-        };
-        let target = std::path::Path::new(&folder).join(name);
-        // It is for a person who looks; a failure of it must not hide the one that counts.
-        let copied = std::process::Command::new("cp")
-            .arg("-a")
-            .arg(self.rig.path())
-            .arg(&target)
-            .status()
-            .context("copy the evidence");
-        drop(copied);
+        self.rig.keep_evidence(name);
     }
 }

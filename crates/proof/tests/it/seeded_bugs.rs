@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use estelle_proof::bugs;
+use estelle_proof::chaos;
 use estelle_proof::checker::{Rule, check};
 use estelle_proof::rig::Agent;
 use estelle_proof::survival::rows;
@@ -77,4 +78,20 @@ fn every_rule_is_proven_by_a_planted_fault() {
         .filter(|rule| !proven.contains(rule))
         .collect();
     assert!(unproven.is_empty(), "{unproven:?}");
+}
+
+/// What a person has to read after a failure is what shows the fault, and nothing else.
+#[test]
+fn the_smallest_history_still_breaks_the_promise_and_has_little_else() {
+    let lost = |bug: &&bugs::Bug| bug.name == "an app loses an event";
+    let bug = bugs::all().iter().find(lost).copied().unwrap();
+    let mut bad = sample::history();
+    assert!(bug.plant(&mut bad, 2));
+    let found = check(&bad);
+    let first = found.iter().find(|one| one.rule == bug.rule).unwrap();
+    let small = chaos::smallest(&bad, first);
+    assert!(check(&small).contains(first));
+    assert_eq!((small.apps.len(), small.clients.len()), (1, 0));
+    assert!(small.apps[0].steps.len() <= 4, "{:#?}", small.apps[0].steps);
+    assert!(chaos::tell(&small).contains("app "));
 }

@@ -117,6 +117,7 @@ impl Device {
     fn new(name: &str) -> Self {
         let app = App {
             name: name.to_owned(),
+            outsider: false,
             steps: vec![AppStep::Connected],
         };
         Self { app, requests: 0 }
