@@ -26,6 +26,14 @@ pub(crate) struct Wanted {
     pub(crate) round: Option<u32>,
 }
 
+/// What the test command plays: always the same seed, so that what passed here passes there.
+pub(crate) const IN_TESTS: Wanted = Wanted {
+    seed: 1,
+    kills: 120,
+    minutes: 0,
+    round: None,
+};
+
 /// Builds and plays as a command of its own.
 pub(crate) fn run(wanted: &Wanted) -> anyhow::Result<()> {
     let mut progress = Progress::new(1);
@@ -35,7 +43,7 @@ pub(crate) fn run(wanted: &Wanted) -> anyhow::Result<()> {
 }
 
 /// Builds, plays, shows the table.
-fn play(wanted: &Wanted, watch: Watch<'_>) -> anyhow::Result<()> {
+pub(crate) fn play(wanted: &Wanted, watch: Watch<'_>) -> anyhow::Result<()> {
     let packages = ["-p", "estelle", "-p", "estelle-sim", "-p", "estelle-proof"];
     let args = [&["build", "--locked", "--bins"], &packages[..]].concat();
     command::run(&mut workspace::cargo(&args), BUILD_LIMIT, watch).context("the build failed")?;

@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use crate::command::{self, Watch};
 use crate::progress::Progress;
 use crate::setup::{Cache, Plan, Tool, Tools, web};
-use crate::{fuzz, gateway, generate, tidy, workspace};
+use crate::{chaos, fuzz, gateway, generate, tidy, workspace};
 
 /// A cold build of everything on two cores takes several minutes.
 const BUILD_LIMIT: Duration = Duration::from_mins(30);
@@ -46,11 +46,12 @@ enum Step {
     DocTests,
     Docs,
     Gateway,
+    Chaos,
     Fuzz,
 }
 
 /// All steps. Cheap ones come first, so that a slip shows within seconds.
-const ALL: [Step; 12] = [
+const ALL: [Step; 13] = [
     Step::Fmt,
     Step::Tidy,
     Step::Gen,
@@ -62,6 +63,7 @@ const ALL: [Step; 12] = [
     Step::Docs,
     Step::Gateway,
     Step::WebPages,
+    Step::Chaos,
     Step::Fuzz,
 ];
 
@@ -79,6 +81,7 @@ impl Step {
             Self::DocTests => "doc-tests",
             Self::Docs => "docs",
             Self::Gateway => "gateway",
+            Self::Chaos => "chaos",
             Self::Fuzz => "fuzz",
         }
     }
@@ -90,6 +93,7 @@ impl Step {
             Self::Clippy | Self::Build | Self::Tests | Self::DocTests | Self::Docs => "rust",
             Self::Gateway => "gateway",
             Self::Web | Self::WebPages => "app",
+            Self::Chaos => "chaos",
             Self::Fuzz => "fuzz",
         }
     }
@@ -111,6 +115,9 @@ impl Step {
             Self::Gateway => {
                 "the HTTP interface answers as its description says, to good and bad requests"
             }
+            Self::Chaos => {
+                "relay, Pylon, host, CLIs and the network between them fail 120 times and more, and no promise breaks"
+            }
             Self::Fuzz => "each fuzz target for 30 s",
         }
     }
@@ -128,6 +135,7 @@ impl Step {
             | Self::Build
             | Self::DocTests
             | Self::Docs
+            | Self::Chaos
             | Self::Fuzz => &[],
         }
     }
@@ -172,6 +180,7 @@ impl Step {
                 programs(watch)?;
                 gateway::run(tools, watch)
             }
+            Self::Chaos => chaos::play(&chaos::IN_TESTS, watch),
             Self::Fuzz => fuzz::run(FUZZ_SECONDS, watch),
         }
     }
