@@ -264,6 +264,33 @@ export class Peer {
         this.#say({ type: "conversation_create_result", payload });
         return;
       }
+      case "task_get": {
+        const { workspaceId, taskId, requestId } = message.payload;
+        const summary = this.#workspace(workspaceId)?.tasks.find((one) => one.id === taskId);
+        const task = summary && { ...summary, content: "Parts that arrived **stay**; the rest is sent again." };
+        this.#say({ type: "task_get_result", payload: { deviceId, workspaceId, success: true, task, requestId } });
+        return;
+      }
+      case "task_create":
+      case "task_status": {
+        const { workspaceId, requestId } = message.payload;
+        const workspace = this.#workspace(workspaceId);
+        if (!workspace) return;
+        if (message.type === "task_create")
+          workspace.tasks = [
+            { id: `n${this.asked.length}`, title: message.payload.title, status: "pending" },
+            ...workspace.tasks,
+          ];
+        else {
+          const { taskId, status } = message.payload;
+          workspace.tasks = workspace.tasks.map((one) => (one.id === taskId ? { ...one, status } : one));
+        }
+        const type = message.type === "task_create" ? "task_create_result" : "task_status_result";
+        this.#say({ type, payload: { deviceId, workspaceId, success: true, requestId } });
+        const payload = { deviceId, workspaceId, tasks: workspace.tasks, success: true };
+        this.#say({ type: "task_list_result", payload });
+        return;
+      }
       case "version_check_request": {
         const release = { version: "0.2.0", commit: "4f2a9c1d7be0aa31", buildTime: "20261114081500" };
         const urls = { apkUrl: "https://example.org/estelle.apk", exeUrl: null };
@@ -312,6 +339,10 @@ export class Peer {
       default:
         return;
     }
+  }
+
+  #workspace(id: string): Workspace | undefined {
+    return this.scene.machines.flatMap(({ workspaces }) => workspaces).find((one) => one.workspaceId === id);
   }
 
   /** Where something was said, the newest first. */

@@ -287,3 +287,22 @@ describe("the machines themselves", () => {
     await page.context().close();
   });
 });
+
+describe("tasks", () => {
+  it("writes one, shows its text, and marks it by hand", async () => {
+    const { page } = await stage.visit({ scene: "work", size: PHONE });
+    await page.getByRole("button", { name: "New task" }).click();
+    const dialog = page.getByRole("dialog", { name: "New task" });
+    await dialog.getByLabel("Title").fill("Water the basil");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const pending = page.getByRole("region", { name: "Pending" });
+    await pending.getByRole("button", { name: /Water the basil/ }).click();
+    const sheet = page.getByRole("dialog", { name: "Water the basil" });
+    await sheet.getByText("the rest is sent again").waitFor();
+    await sheet.getByRole("button", { name: "Done" }).click();
+    await sheet.waitFor({ state: "detached" });
+    await page.getByRole("region", { name: "Done" }).getByText("Water the basil").waitFor();
+    await page.context().close();
+  });
+});

@@ -23,7 +23,6 @@ import { useKeys } from "./keys";
 import { Notices } from "./notices";
 import { useNotifier } from "./notifier";
 import { useStarState } from "./star-state";
-import { Work } from "./work";
 
 const views = {
   settings: () => import("@/features/settings/settings"),
@@ -33,12 +32,14 @@ const views = {
   help: () => import("@/features/palette/help"),
   create: () => import("@/features/create/create"),
   report: () => import("@/features/report/report"),
+  tasks: () => import("@/features/tasks/board"),
 };
 const SettingsScreen = lazy(() => views.settings().then((file) => ({ default: file.SettingsScreen })));
 const UsageScreen = lazy(() => views.usage().then((file) => ({ default: file.UsageScreen })));
 const RulesScreen = lazy(() => views.rules().then((file) => ({ default: file.RulesScreen })));
 const Palette = lazy(() => views.palette().then((file) => ({ default: file.Commands })));
 const Help = lazy(() => views.help().then((file) => ({ default: file.Help })));
+const Work = lazy(() => views.tasks().then((file) => ({ default: file.Work })));
 const Report = lazy(() => views.report().then((file) => ({ default: file.Report })));
 const Create = lazy(() => views.create().then((file) => ({ default: file.Create })));
 

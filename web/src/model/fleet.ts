@@ -8,6 +8,7 @@ import type {
   Conversation,
   ConversationStatusUpdate,
   PylonStatus,
+  TaskListResult,
   Workspace,
   WorkspaceListResult,
 } from "@/gen";
@@ -60,6 +61,19 @@ export function onList(fleet: Fleet, list: WorkspaceListResult, now: number): Fl
     return [...fleet, fresh].sort((a, b) => a.deviceId - b.deviceId);
   }
   return fleet.map((machine) => (machine.deviceId === list.deviceId ? { ...machine, ...fresh } : machine));
+}
+
+/** The tasks of a workspace, as its machine tells them after every change. */
+export function onTasks(fleet: Fleet, list: TaskListResult): Fleet {
+  if (!list.success) return fleet;
+  const { deviceId, workspaceId, tasks } = list;
+  return fleet.map((machine) => {
+    if (machine.deviceId !== deviceId) return machine;
+    const workspaces = machine.workspaces.map((one) =>
+      one.workspaceId === workspaceId ? { ...one, tasks, workerStatus: list.workerStatus ?? one.workerStatus } : one,
+    );
+    return { ...machine, workspaces };
+  });
 }
 
 export function onStatus(fleet: Fleet, update: ConversationStatusUpdate, now: number): Fleet {

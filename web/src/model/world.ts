@@ -18,7 +18,17 @@ import type {
 } from "@/gen";
 import { type DecidedList, foldDecided, resultDecided } from "./decided";
 import { changeDecision, closed, type Decisions, foldDecisions, forgetConversation, without } from "./decisions";
-import { allOffline, changeConversation, type Fleet, find, onDevices, onList, onPylonStatus, onStatus } from "./fleet";
+import {
+  allOffline,
+  changeConversation,
+  type Fleet,
+  find,
+  onDevices,
+  onList,
+  onPylonStatus,
+  onStatus,
+  onTasks,
+} from "./fleet";
 import { extendBack, openWith } from "./history";
 import { afterLoss, changeOutgoing, dropOutgoing, type Outbox } from "./outbox";
 import { type Refusal, refusalOf } from "./refusal";
@@ -85,6 +95,8 @@ export function onFrame(world: World, frame: Frame, now: number): Turned {
       const decisions = status === "permission" ? world.decisions : forgetConversation(world.decisions, conversationId);
       return same({ ...world, fleet: onStatus(world.fleet, viewed(world, frame.payload), now), decisions });
     }
+    case "task_list_result":
+      return same({ ...world, fleet: onTasks(world.fleet, frame.payload) });
     case "pylon_status":
       return same({ ...world, fleet: onPylonStatus(world.fleet, frame.payload) });
     case "history_result":

@@ -27,7 +27,7 @@ export function AskName({ title, name: first, close, act }: AskNameProps) {
         <label className="flex flex-col gap-1.5 text-[13px] text-muted">
           {text.create.name}
           <input
-            autoFocus
+            data-first
             value={name}
             onChange={(event) => setName(event.target.value)}
             onFocus={(event) => event.target.select()}

@@ -21,6 +21,8 @@ export function Dialog({ title, onClose, children, isBare = false, isSheet = fal
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
+    // Opening gives the focus to the first button, which closes; a field that is to be filled comes first.
+    dialog?.querySelector<HTMLElement>("[data-first]")?.focus();
     return () => dialog?.close();
   }, []);
   return (

@@ -63,7 +63,7 @@ function NewConversation({ deviceId, workspaceId, close, open }: NewProps & { wo
       <label className="flex flex-col gap-1.5 text-[13px] text-muted">
         {text.create.name}
         <input
-          autoFocus
+          data-first
           value={name}
           onChange={(event) => setName(event.target.value)}
           onFocus={(event) => event.target.select()}

@@ -52,7 +52,7 @@ export function Report({ conversationId, close }: { conversationId: string | nul
         <label className="flex flex-col gap-1.5 text-[13px] text-muted">
           {text.report.what}
           <textarea
-            autoFocus
+            data-first
             dir="auto"
             rows={7}
             value={message}

@@ -21,4 +21,13 @@ export const machineWords = {
     send: "Keep the report",
     kept: (machine: string) => `The report is kept on ${machine}.`,
   },
+  tasks: {
+    add: "New task",
+    title: "Title",
+    content: "What is to be done",
+    where: "Workspace",
+    mark: "Mark as",
+    blank: "No text.",
+    cut: "The text goes on in its file.",
+  },
 };

@@ -23,4 +23,13 @@ export const machineWords: typeof english = {
     send: "報告を残す",
     kept: (machine) => `${machine} に報告を残しました。`,
   },
+  tasks: {
+    add: "新しいタスク",
+    title: "件名",
+    content: "何をするか",
+    where: "ワークスペース",
+    mark: "状態を変える",
+    blank: "本文はありません。",
+    cut: "続きはファイルにあります。",
+  },
 };

@@ -23,4 +23,13 @@ export const machineWords: typeof english = {
     send: "신고 남기기",
     kept: (machine) => `${machine}에 신고를 남겼습니다.`,
   },
+  tasks: {
+    add: "새 할 일",
+    title: "제목",
+    content: "무엇을 해야 하나요",
+    where: "작업 공간",
+    mark: "상태 바꾸기",
+    blank: "내용이 없습니다.",
+    cut: "나머지는 파일에 있습니다.",
+  },
 };
