@@ -24,7 +24,7 @@ const END: usize = 4 * 1024;
 
 /// The beginning and the end of a line that is too long.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Ends {
+pub(crate) struct Ends {
     pub(super) head: Vec<u8>,
     pub(super) tail: Vec<u8>,
 }

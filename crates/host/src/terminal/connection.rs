@@ -30,7 +30,7 @@ pub(super) async fn listen(
     while let Ok(Some(line)) = lines.next().await {
         let message = match line {
             Line::Text(text) => parse_line(&text).map_err(|error| error.to_string()),
-            Line::TooLong => Err("the line is too long".to_owned()),
+            Line::TooLong(_) => Err("the line is too long".to_owned()),
             Line::NotText(_) => Err("the line is no text".to_owned()),
         };
         let message = match message {

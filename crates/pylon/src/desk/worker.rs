@@ -37,7 +37,7 @@ pub(super) const RETRY: Duration = Duration::from_secs(30);
 pub(super) struct Held(Arc<Mutex<HashMap<WorkspaceId, Lock>>>);
 
 impl Held {
-    fn with<T>(&self, look: impl FnOnce(&mut HashMap<WorkspaceId, Lock>) -> T) -> T {
+    pub(super) fn with<T>(&self, look: impl FnOnce(&mut HashMap<WorkspaceId, Lock>) -> T) -> T {
         look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
