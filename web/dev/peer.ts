@@ -18,6 +18,8 @@ import type {
   Workspace,
 } from "@/gen";
 
+import { CHANGED, contentsOf, DIFF, entriesOf } from "./folder";
+
 export interface Recorded {
   rows: HistoryMessage[];
   /** Sent after the newest page, as the real one does: what is being written, what is open. */
@@ -289,6 +291,31 @@ export class Peer {
         this.#say({ type, payload: { deviceId, workspaceId, success: true, requestId } });
         const payload = { deviceId, workspaceId, tasks: workspace.tasks, success: true };
         this.#say({ type: "task_list_result", payload });
+        return;
+      }
+      case "file_list": {
+        const { workspaceId, path = "", requestId } = message.payload;
+        const payload = { deviceId, workspaceId, entries: entriesOf(path), path, success: true, requestId };
+        this.#say({ type: "file_list_result", payload });
+        return;
+      }
+      case "file_read": {
+        const { workspaceId, path, requestId } = message.payload;
+        const content = contentsOf(path) ?? "";
+        const payload = { deviceId, workspaceId, path, content, size: content.length, success: true, requestId };
+        this.#say({ type: "file_read_result", payload });
+        return;
+      }
+      case "changes_request": {
+        const { workspaceId, requestId } = message.payload;
+        const standing = { branch: "fix/two-frames", head: "4f2a9c1d", ahead: 2, insertions: 44, deletions: 1 };
+        const payload = { deviceId, workspaceId, files: CHANGED, ...standing, success: true, requestId };
+        this.#say({ type: "changes_result", payload });
+        return;
+      }
+      case "diff_request": {
+        const { workspaceId, requestId } = message.payload;
+        this.#say({ type: "diff_result", payload: { deviceId, workspaceId, diff: DIFF, success: true, requestId } });
         return;
       }
       case "version_check_request": {

@@ -150,6 +150,10 @@ export function sceneOf(name: string, entries: number): Scene {
       return { ...calm, path: "/c/fresh" };
     case "hostile":
       return { ...calm, path: "/c/hostile" };
+    case "changes":
+      return { ...calm, path: "/c/relay/changes" };
+    case "files":
+      return { ...calm, path: "/c/relay/files" };
     case "inbox":
       return { ...base, path: "/inbox" };
     case "list":

@@ -118,6 +118,8 @@ describe("languages", () => {
         "list",
         "settings",
         "rules",
+        "changes",
+        "files",
         "usage",
         "pairing",
         "lost",

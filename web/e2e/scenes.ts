@@ -10,6 +10,8 @@ export const SHOWN: Record<string, (page: Page) => Locator> = {
   failed: (page) => page.getByText("API Error").first(),
   fresh: (page) => page.locator("#composer"),
   hostile: (page) => page.getByText("<script>alert(1)</script>", { exact: true }),
+  changes: (page) => page.getByText("two_frames.rs").first(),
+  files: (page) => page.getByText("README.md").first(),
   inbox: (page) => page.locator("article").first(),
   list: (page) => page.locator("a[href$='/c/relay']:visible").first(),
   settings: (page) => page.locator("main table"),

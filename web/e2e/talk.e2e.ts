@@ -306,3 +306,24 @@ describe("tasks", () => {
     await page.context().close();
   });
 });
+
+describe("the folder", () => {
+  it("shows what is not committed, the difference of a file, and what must not be shown not at all", async () => {
+    const { page } = await stage.visit({ scene: "chat", size: PHONE });
+    await page.getByRole("button", { name: "Actions", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Files and changes" }).click();
+    await page.getByText("fix/two-frames").waitFor();
+    await page.getByRole("button", { name: /crates\/relay\/src\/link\.rs/ }).click();
+    await page.getByText("while !self.buffer.has_frame() {").waitFor();
+    await page.getByRole("button", { name: /^\.env/ }).click();
+    await page.getByText("Not shown, because it holds secrets.").waitFor();
+    await page.getByRole("link", { name: "Files", exact: true }).click();
+    await page.getByRole("button", { name: /^crates/ }).click();
+    await page.getByRole("button", { name: /^relay/ }).click();
+    await page.getByRole("button", { name: /^Cargo\.toml/ }).click();
+    await page.getByText("estelle-relay").first().waitFor();
+    await page.getByRole("button", { name: "Back" }).click();
+    await page.getByText("Shall I also note it").waitFor();
+    await page.context().close();
+  });
+});

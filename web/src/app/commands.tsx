@@ -32,7 +32,7 @@ export function Commands({ close, open, setWindow }: CommandsProps) {
     return [
       { label: text.nav.inbox, keys: "Alt I", act: () => go("/inbox") },
       ...creating(text, place, setWindow),
-      ...(place ? here(text, place, isAdmin) : []),
+      ...(place ? here(text, place, isAdmin, go) : []),
       { label: text.nav.conversations, act: () => go("/list") },
       { label: text.nav.work, act: () => go("/work") },
       { label: text.usage.title, act: () => go("/usage") },
@@ -67,13 +67,14 @@ function creating(text: Catalogue, place: Place | undefined, setWindow: (window:
 const MODES: PermissionMode[] = ["default", "acceptEdits", "plan"];
 
 /** Allowing everything is not one key press away; it is in the menu, with its warning. */
-function here(text: Catalogue, place: Place, isAdmin: boolean): PaletteCommand[] {
+function here(text: Catalogue, place: Place, isAdmin: boolean, go: (path: string) => void): PaletteCommand[] {
   const id = place.conversation.conversationId;
   const isMuted = useSettings.getState().muted.includes(id);
   const attempt = (work: Promise<unknown>) => void work.catch((error: unknown) => tell(errorText(text, error)));
   const modes = MODES.filter((mode) => mode !== (place.conversation.permissionMode ?? "default"));
   return [
     { label: text.palette.stop, keys: "Alt S", act: () => attempt(control(place, "stop")) },
+    { label: text.files.open, act: () => go(`/c/${encodeURIComponent(id)}/changes`) },
     { label: text.find.title, keys: "Alt F", act: () => startFinding(id) },
     { label: text.palette.newSession, act: () => attempt(control(place, "new_session")) },
     { label: isMuted ? text.menu.unmute : text.menu.mute, act: () => toggleMuted(id) },

@@ -33,6 +33,7 @@ const views = {
   create: () => import("@/features/create/create"),
   report: () => import("@/features/report/report"),
   tasks: () => import("@/features/tasks/board"),
+  files: () => import("@/features/files/screen"),
 };
 const SettingsScreen = lazy(() => views.settings().then((file) => ({ default: file.SettingsScreen })));
 const UsageScreen = lazy(() => views.usage().then((file) => ({ default: file.UsageScreen })));
@@ -40,6 +41,7 @@ const RulesScreen = lazy(() => views.rules().then((file) => ({ default: file.Rul
 const Palette = lazy(() => views.palette().then((file) => ({ default: file.Commands })));
 const Help = lazy(() => views.help().then((file) => ({ default: file.Help })));
 const Work = lazy(() => views.tasks().then((file) => ({ default: file.Work })));
+const FolderScreen = lazy(() => views.files().then((file) => ({ default: file.FolderScreen })));
 const Report = lazy(() => views.report().then((file) => ({ default: file.Report })));
 const Create = lazy(() => views.create().then((file) => ({ default: file.Create })));
 
@@ -85,6 +87,15 @@ export function Shell() {
         <div className="min-h-0 flex-1">
           <Suspense fallback={null}>
             <Switch>
+              <Route path="/c/:id/:tab">
+                {({ id, tab }) => (
+                  <FolderScreen
+                    key={id + tab}
+                    id={decodeURIComponent(id)}
+                    tab={tab === "files" ? "files" : "changes"}
+                  />
+                )}
+              </Route>
               <Route path="/c/:id">
                 {(params) => <Conversation key={params.id} id={decodeURIComponent(params.id)} />}
               </Route>

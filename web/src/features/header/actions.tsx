@@ -6,6 +6,7 @@ import {
   EllipsisVertical,
   Eraser,
   FolderOpen,
+  FolderTree,
   Pencil,
   Search,
   Sparkles,
@@ -41,6 +42,11 @@ export function Actions({ place }: { place: Place }) {
         label={text.menu.more}
         items={[
           { label: text.find.open, icon: <Search size={15} />, act: () => startFinding(id) },
+          {
+            label: text.files.open,
+            icon: <FolderTree size={15} />,
+            act: () => go(`/c/${encodeURIComponent(id)}/changes`),
+          },
           { label: text.menu.rename, icon: <Pencil size={15} />, act: () => setDialog("rename") },
           {
             label: text.menu.changeModel,

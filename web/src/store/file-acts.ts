@@ -1,0 +1,89 @@
+/** Looking into the folder of a conversation: its files, and what is not committed. */
+import type { ChangesResult, FileEntry, FileReadResult } from "@/gen";
+import type { Place } from "@/model/fleet";
+import { ask } from "./app";
+
+/** The most that is read of a diff or a file at a time, in characters; more comes when it is wanted. */
+const ENOUGH = 400_000;
+
+export interface Folder {
+  path: string;
+  entries: FileEntry[];
+  isCut: boolean;
+}
+
+/** The names in a folder, all pages of it. */
+export async function listFiles(place: Place, path: string): Promise<Folder> {
+  const entries: FileEntry[] = [];
+  let cursor: string | undefined;
+  let isCut = false;
+  do {
+    const page = await ask(
+      place.machine.deviceId,
+      (requestId) => ({ type: "file_list", payload: { ...where(place), path: path || undefined, cursor, requestId } }),
+      (frame) => (frame.type === "file_list_result" ? { value: frame.payload } : null),
+    );
+    entries.push(...page.entries);
+    isCut ||= page.truncated === true;
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return { path, entries, isCut };
+}
+
+export interface FileText {
+  size: number;
+  isBinary: boolean;
+  text: string;
+  /** Where to read on; absent at the end. */
+  next?: number;
+}
+
+/** A file from a place on, as far as one wants to read at once. */
+export async function readFile(place: Place, path: string, from = 0): Promise<FileText> {
+  let text = "";
+  let next: number | undefined = from;
+  let last: FileReadResult | undefined;
+  while (next !== undefined && text.length < ENOUGH) {
+    const offset: number = next;
+    last = await ask(
+      place.machine.deviceId,
+      (requestId) => ({ type: "file_read", payload: { ...where(place), path, offset, requestId } }),
+      (frame) => (frame.type === "file_read_result" ? { value: frame.payload } : null),
+    );
+    text += last.content ?? "";
+    next = last.nextOffset;
+  }
+  return { size: last?.size ?? 0, isBinary: last?.binary === true, text, next };
+}
+
+export function loadChanges(place: Place): Promise<ChangesResult> {
+  return ask(
+    place.machine.deviceId,
+    (requestId) => ({ type: "changes_request", payload: { ...where(place), requestId } }),
+    (frame) => (frame.type === "changes_result" ? { value: frame.payload } : null),
+  );
+}
+
+/** The difference of one file, and whether there is more of it. */
+export async function loadDiff(place: Place, path: string): Promise<{ diff: string; isCut: boolean }> {
+  let diff = "";
+  let offset: number | undefined;
+  let digest: string | undefined;
+  let isCut = false;
+  do {
+    const chunk = await ask(
+      place.machine.deviceId,
+      (requestId) => ({ type: "diff_request", payload: { ...where(place), path, offset, digest, requestId } }),
+      (frame) => (frame.type === "diff_result" ? { value: frame.payload } : null),
+    );
+    diff += chunk.diff ?? "";
+    isCut ||= chunk.truncated === true;
+    offset = chunk.nextOffset;
+    digest = chunk.digest;
+  } while (offset !== undefined && diff.length < ENOUGH);
+  return { diff, isCut: isCut || offset !== undefined };
+}
+
+function where({ workspace, conversation }: Place): { workspaceId: string; conversationId: string } {
+  return { workspaceId: workspace.workspaceId, conversationId: conversation.conversationId };
+}
