@@ -21,8 +21,6 @@ use crate::config::ConfigArgs;
 use crate::data::DataArgs;
 pub(crate) use run::load_patterns;
 
-pub(crate) use run::load_patterns;
-
 /// Run the host of this machine, or look at the one that runs.
 #[derive(Debug, Args)]
 pub(crate) struct HostArgs {

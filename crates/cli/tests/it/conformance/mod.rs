@@ -110,9 +110,8 @@ async fn a_client_goes_through_every_message() {
     claude::chapter(&house, &mut cast, &mut book).await;
     past::chapter(&house, &mut cast, &mut book).await;
     release::chapter(&house, &mut cast, &mut book).await;
-    mod deploys;
-    pub(crate) mod files;
-    pub(crate) mod house;
+    deploys::chapter(&house, &mut cast, &mut book).await;
+    tasks::chapter(&house, &mut cast).await;
     for (text, frame) in cast.owner.seen.iter().chain(&cast.pylon.seen) {
         let from = json!({
             "deviceId": "count", "deviceType": "app|pylon", "name": "string", "icon?": "string",
