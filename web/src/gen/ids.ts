@@ -107,6 +107,11 @@ export type TaskId = string;
 export type TaskText = string;
 
 /**
+ * A terminal of a machine.
+ */
+export type TerminalId = string;
+
+/**
  * Milliseconds since 1970.
  */
 export type Timestamp = number;
