@@ -290,7 +290,7 @@ reply! {
             /// Where it stands.
             phase: DeployPhase,
             /// All steps: of this deploy, or of the last one.
-            tasks: DeployTasks,
+            tasks: Box<DeployTasks>,
             /// The same in one line, in the user's language.
             message: String,
             /// The Pylons that were asked to follow.

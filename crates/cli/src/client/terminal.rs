@@ -311,7 +311,7 @@ impl Look {
         };
         if let PylonToApp::TerminalOutput(output) = message {
             if output.terminal_id == self.id {
-                self.show(&output)?;
+                Self::show(&output)?;
                 let ack = TerminalAck::new(self.id.clone(), output.frame);
                 self.link.tell(self.pylon, ack).await?;
             }
@@ -339,7 +339,7 @@ impl Look {
         Err(Failure::away(text))
     }
 
-    fn show(&self, output: &TerminalOutput) -> anyhow::Result<()> {
+    fn show(output: &TerminalOutput) -> anyhow::Result<()> {
         let mut out = std::io::stdout().lock();
         if output.screen.is_some() && std::io::stdout().is_terminal() {
             out.write_all(CLEAR.as_bytes())?;
@@ -376,12 +376,11 @@ fn keys() -> anyhow::Result<mpsc::Receiver<String>> {
 
 /// How many of these bytes are whole characters, or none at all.
 fn whole(bytes: &[u8]) -> usize {
-    match std::str::from_utf8(bytes) {
-        Ok(_) => bytes.len(),
-        // It ends in the middle of a character: the rest is still to come.
-        Err(error) if error.error_len().is_none() => error.valid_up_to(),
-        Err(_) => bytes.len(),
-    }
+    let ends_early = std::str::from_utf8(bytes)
+        .err()
+        .filter(|error| error.error_len().is_none());
+    // It ends in the middle of a character: the rest is still to come.
+    ends_early.map_or(bytes.len(), |error| error.valid_up_to())
 }
 
 #[cfg(test)]

@@ -158,7 +158,10 @@ fn without_passwords(text: &str) -> String {
             .unwrap_or(after.len());
         let (authority, tail) = after.split_at(end);
         match authority.rsplit_once('@') {
-            Some((_, host)) => clean.push_str(&format!("***@{host}")),
+            Some((_, host)) => {
+                clean.push_str("***@");
+                clean.push_str(host);
+            }
             None => clean.push_str(authority),
         }
         rest = tail;

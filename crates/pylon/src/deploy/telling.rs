@@ -83,7 +83,7 @@ impl Actor {
             ..DeployStatusResult::new(
                 self.config.device_id,
                 self.machine.phase(),
-                tasks.wire(),
+                Box::new(tasks.wire()),
                 tasks.line(self.config.language),
                 acks.collect(),
                 self.log.last(),

@@ -217,6 +217,7 @@ async fn t1_t2_a_terminal_needs_a_right_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "one story, told in its order")]
 async fn t6_t11_bad_input_is_refused_and_the_terminal_goes_on() {
     let machine = Machine::start(&Agent::Simulator).await;
     let api = Api::of(&machine);
@@ -582,6 +583,7 @@ fn prepared(machine: &Machine) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::too_many_lines, reason = "one story, told in its order")]
 async fn r103_r109_the_agents_own_interface_takes_a_conversation_and_gives_it_back() {
     let machine = Machine::start(&Agent::Real(RealCli::v325().unwrap())).await;
     prepared(&machine);
