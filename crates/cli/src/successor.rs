@@ -52,20 +52,20 @@ impl Successor {
                 None
             }
         };
-        let none = Self {
+        let alone = Self {
             folder: folder.clone(),
             trial: None,
         };
         let Some(mut note) = note else {
-            return Ok(none);
+            return Ok(alone);
         };
         if note.failure.is_some() {
             take_back(&note, data)?;
-            return Ok(none);
+            return Ok(alone);
         }
         if !is_meant(&note.to) {
             // The switch was never made, or somebody starts another program: what is there stays there.
-            return Ok(none);
+            return Ok(alone);
         }
         note.attempts += 1;
         if note.attempts > ATTEMPTS {

@@ -1,5 +1,10 @@
 //! Lines of the CLI about its plan and about failures, as both releases print them.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "each test looks for a few kinds and passes over the others"
+)]
+
 use estelle_claude::line::Line;
 use estelle_claude::wire::Message;
 use estelle_proto::Generation;
@@ -34,7 +39,7 @@ fn refused(word: &str) -> Value {
         "message": {"id": "m", "model": "<synthetic>", "role": "assistant", "content": []}})
 }
 
-fn failed(status: Value, text: &str) -> Value {
+fn failed(status: &Value, text: &str) -> Value {
     json!({"type": "result", "subtype": "success", "is_error": true, "api_error_status": status,
         "result": text, "session_id": "s"})
 }
@@ -107,8 +112,11 @@ fn numbers_that_cannot_be_are_left_out() {
 fn a_429_is_a_used_up_plan_only_if_the_plan_says_so() {
     let used_up = (Some(Cause::UsageLimit), Some(429));
     let busy = (Some(Cause::RateLimit), Some(429));
-    let fails = || failed(json!(429), "API Error: Request rejected (429)");
-    assert_eq!(whys(&[refused("rate_limit"), fails()]), [busy.clone()]);
+    let fails = || failed(&json!(429), "API Error: Request rejected (429)");
+    assert_eq!(
+        whys(&[refused("rate_limit"), fails()]),
+        std::slice::from_ref(&busy)
+    );
     // The window is named once; it stays used up until the CLI says otherwise.
     assert_eq!(
         whys(&[rejected(), refused("rate_limit"), fails(), fails()]),
@@ -118,7 +126,7 @@ fn a_429_is_a_used_up_plan_only_if_the_plan_says_so() {
     assert_eq!(whys(&[rejected(), allowed, fails()]), [busy]);
     // A host that came later has only the text.
     let text = "You've hit your session limit · resets 11:38am (UTC)";
-    assert_eq!(whys(&[failed(json!(429), text)]), [used_up]);
+    assert_eq!(whys(&[failed(&json!(429), text)]), [used_up]);
 }
 
 #[test]
@@ -135,11 +143,11 @@ fn each_failure_has_its_cause() {
     ];
     for (word, status, cause) in cases {
         let number = status.as_u64();
-        let found = whys(&[refused(word), failed(status, "API Error")]);
+        let found = whys(&[refused(word), failed(&status, "API Error")]);
         assert_eq!(found, [(Some(cause), number)], "{word}");
     }
     let text = "API Error: Unable to connect to API (ConnectionRefused)";
-    let found = whys(&[refused("server_error"), failed(Value::Null, text)]);
+    let found = whys(&[refused("server_error"), failed(&Value::Null, text)]);
     assert_eq!(found, [(Some(Cause::Network), None)]);
 }
 

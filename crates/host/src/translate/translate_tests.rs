@@ -278,7 +278,9 @@ fn a_call_on_the_side_of_the_api_comes_back() {
          "content": [{"type": "text", "text": "found"}]},
     ]))]);
     let mut told = String::new();
-    events.iter().for_each(|event| tell(&mut told, event));
+    for event in &events {
+        tell(&mut told, event);
+    }
     assert_eq!(
         told,
         "call web_search\nback web_search ok\ncall web_search\nback web_search \

@@ -17,7 +17,7 @@ use crate::history::Part;
 use crate::rig::{AppWitness, HostOptions, Proxy, Rig, Weather};
 
 /// How long nothing at all may move. What is certain to come comes sooner, on any machine.
-pub(super) const STALL: Duration = Duration::from_secs(120);
+pub(super) const STALL: Duration = Duration::from_mins(2);
 /// How often everything is looked after.
 const LOOK: Duration = Duration::from_millis(10);
 /// After so many deeds something must have been finished.
@@ -92,7 +92,7 @@ impl Nemesis {
             1 | 2 => {}
             _ => {
                 self.until("everybody to be served", Board::all_served)
-                    .await?
+                    .await?;
             }
         }
         let moment = millis(&mut self.dice, 0..350);

@@ -69,10 +69,7 @@ mod tests {
             };
             assert!(answer.say.as_ref().unwrap().starts_with(&last));
             let before = &script.steps[..script.steps.len() - 1];
-            let calls = |step: &estelle_sim::script::Step| match &step.action {
-                estelle_sim::script::Action::Answer(answer) => !answer.calls.is_empty(),
-                _ => false,
-            };
+            let calls = |step: &estelle_sim::script::Step| matches!(&step.action, estelle_sim::script::Action::Answer(answer) if !answer.calls.is_empty());
             assert!(
                 before.iter().all(calls),
                 "a turn ends before its last words"

@@ -117,7 +117,7 @@ impl App {
     }
 
     /// It belongs to another realm than the Pylon.
-    pub(super) fn is_outsider(mut self) -> Self {
+    pub(super) fn into_outsider(mut self) -> Self {
         self.outsider = true;
         self
     }

@@ -57,7 +57,7 @@ impl Rig {
         let realm = ["add-device", "--realm", "elsewhere", "--name", name];
         let token =
             self.secret(&[&realm[..], &["--rights", "view,prompt,approve,admin"]].concat())?;
-        Ok(App::new(name, self.address()?, token).is_outsider())
+        Ok(App::new(name, self.address()?, token).into_outsider())
     }
 
     /// Lets an app in; before a relay runs.

@@ -57,7 +57,7 @@ impl Machine {
         };
         self.serial = serial;
         deploy.running = Some((serial, step));
-        deploy.tasks.set(step, DeployTask::Running);
+        deploy.tasks.set(step, &DeployTask::Running);
         let order = Order {
             serial,
             step,
@@ -140,7 +140,7 @@ impl Machine {
         deploy.running = None;
         match result {
             Ok(found) => {
-                deploy.tasks.set(step, DeployTask::Done);
+                deploy.tasks.set(step, &DeployTask::Done);
                 match found {
                     Found::Nothing => {}
                     Found::Commit(commit) => deploy.commit = Some(commit),
@@ -149,7 +149,7 @@ impl Machine {
                 self.advance()
             }
             Err(why) => {
-                deploy.tasks.set(step, DeployTask::Error);
+                deploy.tasks.set(step, &DeployTask::Error);
                 self.fail(format!("{}: {why}", step.title()))
             }
         }
@@ -188,7 +188,7 @@ impl Machine {
         };
         let mut effects = Vec::new();
         if let Some((_, step)) = deploy.running.take() {
-            deploy.tasks.set(step, DeployTask::Error);
+            deploy.tasks.set(step, &DeployTask::Error);
             effects.push(Effect::Abort);
         }
         self.last = Some(deploy.tasks);

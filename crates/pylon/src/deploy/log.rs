@@ -223,9 +223,9 @@ mod tests {
     async fn memory_and_file_have_a_limit() {
         let folder = tempfile::tempdir().unwrap();
         let mut log = log(folder.path());
-        let long = "x".repeat(2000);
+        let text = "x".repeat(2000);
         for _ in 0..2500 {
-            let _ = log.add(&long, Timestamp(1));
+            let _ = log.add(&text, Timestamp(1));
         }
         assert_eq!(log.last().len(), LINES);
         assert_eq!(log.last()[0].line.len(), LINE);

@@ -22,6 +22,10 @@ pub(super) type Ticket = u64;
 
 /// A finished build.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the field is called so in `deploy.json`"
+)]
 pub(crate) struct Build {
     pub(crate) commit: String,
     pub(crate) version: String,
@@ -237,7 +241,7 @@ impl Machine {
     pub(super) fn arrived(&mut self, commit: String, role: Role) -> Vec<Effect> {
         let mut tasks = Tasks::new(role);
         for step in role.preparation().iter().chain(role.going()) {
-            tasks.set(*step, DeployTask::Done);
+            tasks.set(*step, &DeployTask::Done);
         }
         self.last = Some(tasks);
         if role == Role::Lead {

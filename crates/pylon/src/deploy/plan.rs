@@ -144,7 +144,7 @@ impl Tasks {
         }))
     }
 
-    pub(super) fn set(&mut self, step: Step, task: DeployTask) {
+    pub(super) fn set(&mut self, step: Step, task: &DeployTask) {
         for (known, state) in &mut self.0 {
             if *known == step {
                 *state = task.clone();
@@ -194,8 +194,8 @@ mod tests {
     #[test]
     fn the_summary_is_one_line_in_the_language_of_the_user() {
         let mut tasks = Tasks::new(Role::Lead);
-        tasks.set(Step::Git, DeployTask::Done);
-        tasks.set(Step::Apk, DeployTask::Running);
+        tasks.set(Step::Git, &DeployTask::Done);
+        tasks.set(Step::Apk, &DeployTask::Running);
         let line = tasks.line(Language::Korean);
         assert!(line.starts_with("Git(✓) APK(진행중) EXE(대기) "), "{line}");
         let line = tasks.line(Language::English);
@@ -203,7 +203,7 @@ mod tests {
             line.starts_with("Git(✓) APK(in progress) EXE(waiting) "),
             "{line}"
         );
-        tasks.set(Step::Apk, DeployTask::Error);
+        tasks.set(Step::Apk, &DeployTask::Error);
         assert!(tasks.line(Language::Japanese).contains("APK(失敗)"));
     }
 

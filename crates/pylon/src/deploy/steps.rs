@@ -186,9 +186,12 @@ impl Workshop {
         };
         let tried = self.runner.run(spec).await;
         remove(&place).map_err(failed("the folder of the trial"))?;
-        tried.map_err(|error| match error {
-            CommandError::Cancelled => StepError::Command(error),
-            error => StepError::DoesNotStart(error),
+        tried.map_err(|error| {
+            if matches!(error, CommandError::Cancelled) {
+                StepError::Command(error)
+            } else {
+                StepError::DoesNotStart(error)
+            }
         })
     }
 

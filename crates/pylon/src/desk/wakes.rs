@@ -57,7 +57,7 @@ impl Actor {
 
     pub(super) fn wake_workers(&mut self) {
         for id in self.wakes.due(Instant::now()) {
-            self.visit(id);
+            self.visit(&id);
         }
     }
 
@@ -65,23 +65,23 @@ impl Actor {
     pub(super) fn visit_all_workers(&mut self) {
         let all: Vec<WorkspaceId> = self.wakes.0.keys().cloned().collect();
         for id in all {
-            self.visit(id);
+            self.visit(&id);
         }
     }
 
     /// A turn ended in a conversation, or the conversation itself did.
     pub(super) fn visit_worker_at(&mut self, conversation: &ConversationId) {
         if let Some(id) = self.wakes.at(conversation) {
-            self.visit(id);
+            self.visit(&id);
         }
     }
 
-    fn visit(&mut self, id: WorkspaceId) {
+    fn visit(&mut self, id: &WorkspaceId) {
         let lane = Lane::Workspace(id.clone());
         match self.lanes.enter(&lane, Job::Worker(id.clone())) {
             Entry::Refused(_) => {
                 let again = Wake::At(Instant::now() + RETRY);
-                if let Some(note) = self.wakes.0.get_mut(&id) {
+                if let Some(note) = self.wakes.0.get_mut(id) {
                     note.wake = again;
                 }
             }

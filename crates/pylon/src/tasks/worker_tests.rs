@@ -267,6 +267,10 @@ impl World {
     }
 
     /// One visit; it dies after so many effects.
+    #[expect(
+        clippy::excessive_nesting,
+        reason = "each step, and what a death in it leaves"
+    )]
     fn visit(&mut self, mut effects: u32) {
         let mut worker = self.worker.clone();
         loop {

@@ -100,7 +100,7 @@ fn deploy(folder: &Path) -> DeployConfig {
         branch: "main".to_owned(),
         remote: None,
         commands: Commands::default(),
-        step_limit: Duration::from_secs(60),
+        step_limit: Duration::from_mins(1),
         releases: Releases {
             place: Place::File(folder.join("deploy.json")),
             apk_url: None,

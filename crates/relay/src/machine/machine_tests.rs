@@ -326,6 +326,11 @@ struct Known {
     is_there: bool,
 }
 
+#[expect(
+    clippy::too_many_lines,
+    clippy::excessive_nesting,
+    reason = "one history, act by act"
+)]
 /// Every message carries the realm of its sender; nobody ever hears of another, and nobody says what it may not.
 fn nothing_crosses_realms_and_no_right_is_exceeded(acts: Vec<Act>) -> Result<(), TestCaseError> {
     let mut bench = Bench::new();

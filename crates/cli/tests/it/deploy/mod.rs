@@ -218,7 +218,7 @@ async fn a_terminal_deploys_to_one_machine() {
 }
 
 /// The new program starts, finds the database in a format that it does not know, and gives up.
-const BROKEN: &str = r##"
+const BROKEN: &str = r#"
 cat > "$ESTELLE_DEPLOY_OUT/estelle" <<'END'
 #!/bin/sh
 case "$1" in
@@ -228,7 +228,7 @@ esac
 exec "$BUILT" "$@"
 END
 chmod +x "$ESTELLE_DEPLOY_OUT/estelle"
-"##;
+"#;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_build_that_does_not_start_when_it_counts_gives_way_to_the_former() {

@@ -210,7 +210,7 @@ pub(super) async fn is_gone(pid: u32) {
             pace.tick().await;
         }
     };
-    let limit = std::time::Duration::from_secs(60);
+    let limit = std::time::Duration::from_mins(1);
     tokio::time::timeout(limit, gone).await.unwrap();
 }
 
