@@ -320,7 +320,18 @@ async fn a_damaged_repository_and_one_that_takes_too_long_are_failures() {
         "{error}"
     );
     let scene = Scene::new();
-    let hasty = scene.git.clone().within(Duration::ZERO);
+    // A settings file that nobody ever writes: git waits for it for ever.
+    let settings = scene.base.join(".git/config");
+    fs::remove_file(&settings).unwrap();
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &settings,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let hasty = scene.git.clone().within(Duration::from_millis(50));
     let error = Repository::find(&hasty, &scene.base).await.unwrap_err();
     assert!(matches!(error, GitError::TooLong(_)), "{error}");
     let gone = Repository::find(&scene.git, Path::new("/no/such/folder")).await;

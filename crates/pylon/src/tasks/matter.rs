@@ -95,7 +95,9 @@ impl<'t> Matter<'t> {
                 (true, Some(field)) if open => field.span.end = line.span.end,
                 _ if trimmed.is_empty() || trimmed.trim_start().starts_with('#') => open = false,
                 _ => {
-                    let key = key_of(trimmed).ok_or(MatterError::NoKey { line: line.number })?;
+                    // What belongs to a key and follows none is no key either.
+                    let key = key_of(trimmed).filter(|_| !is_inner);
+                    let key = key.ok_or(MatterError::NoKey { line: line.number })?;
                     fields.push(Field {
                         key: key.to_owned(),
                         value: None,

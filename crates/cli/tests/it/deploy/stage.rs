@@ -14,7 +14,7 @@ pub(super) const BUILT: &str = env!("CARGO_BIN_EXE_estelle");
 /// A build that is the tested program under another version.
 const BUILD: &str = r#"cp VERSION "$ESTELLE_DEPLOY_OUT/version" && sh ./make.sh"#;
 /// What makes the program.
-pub(super) const SOUND: &str = r#"ln "$BUILT" "$ESTELLE_DEPLOY_OUT/estelle" 2>/dev/null || cp "$BUILT" "$ESTELLE_DEPLOY_OUT/estelle""#;
+pub(super) const SOUND: &str = r#"rm -f "$ESTELLE_DEPLOY_OUT/estelle"; ln "$BUILT" "$ESTELLE_DEPLOY_OUT/estelle" 2>/dev/null || cp "$BUILT" "$ESTELLE_DEPLOY_OUT/estelle""#;
 
 /// Gives machines a program of their own, and a repository to deploy from. Before they are started.
 pub(crate) fn lay_out(house: &mut House, ids: &[u32], more: &[(&str, &str)]) {
