@@ -64,7 +64,7 @@ pub enum KeepError {
 /// What the host is told on standard output: one line.
 const READY: &str = "ready";
 
-/// Keeps a terminal to its end. `report` takes one line: [`READY`], or why there is no terminal.
+/// Keeps a terminal to its end. `report` takes one line: `READY`, or why there is no terminal.
 pub fn run(folder: &TerminalFolder, report: impl FnOnce(&str)) -> io::Result<()> {
     // A keeper that already leads a session is as good.
     let _ = setsid();

@@ -6,9 +6,9 @@
 //!                                      └ model of the screen
 //! ```
 //!
-//! A keeper per terminal ([`keeper`]) holds the PTY. What the program prints goes through a filter ([`filter`]), into a model
-//! of the screen ([`screen`]) and to those who look ([`audience`]), within a window for each ([`viewers`]). The host keeps the shelf
-//! ([`Shelf`]): it starts and ends terminals and knows which conversation is lent to one. Nothing that is typed or shown
+//! A keeper per terminal ([`keeper`]) holds the PTY. What the program prints goes through a filter (`filter`), into a model
+//! of the screen (`screen`) and to those who look (`audience`), within a window for each (`viewers`). The host keeps the shelf
+//! (`Shelf`): it starts and ends terminals and knows which conversation is lent to one. Nothing that is typed or shown
 //! passes through the host. `docs/design/terminals.md` has the crash windows.
 
 mod audience;

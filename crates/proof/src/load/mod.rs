@@ -1,8 +1,8 @@
 //! Load: how much one relay, Pylon and host on this machine bear, and what it costs them.
 //!
-//! Five scenes, each on real processes over the loopback, each bounded in count and time: a [`crowd`] of connections that
-//! all come back after the relay was killed, many conversations that [`stream`] to many apps, [`stalled`] apps that read
-//! nothing, a [`long`] conversation, and a [`soak`] whose memory, descriptors and disk must not grow for ever.
+//! Five scenes, each on real processes over the loopback, each bounded in count and time: a `crowd` of connections that
+//! all come back after the relay was killed, many conversations that `stream` to many apps, `stalled` apps that read
+//! nothing, a `long` conversation, and a `soak` whose memory, descriptors and disk must not grow for ever.
 //!
 //! A scene measures and says whether its promise held; [`page`] writes it down.
 

@@ -1,7 +1,7 @@
 //! The files of a folder, for somebody who looks at them from elsewhere: what is in a folder, and what is in a file.
 //!
 //! Names come from clients and what they lead to from whoever wrote the folder, so neither is trusted: a path is first
-//! opened without touching what it names ([`place`]), then judged by what it really is, then read through the very handle
+//! opened without touching what it names (`place`), then judged by what it really is, then read through the very handle
 //! that was judged. Nothing here waits for a pipe, opens a device, or reads more than it was asked for.
 
 mod guard;

@@ -1,8 +1,8 @@
 //! Git, asked so that nothing of the repository is executed.
 //!
 //! A repository can name programs that git would run for the most harmless look: monitors, filters, helpers, external
-//! diffs, hooks. [`command`] switches all of them off, bounds time and output, and lets git see neither our environment nor
-//! the user's configuration; [`repository`] says which repository a folder is in; [`status`] and [`diff`] ask what is not
+//! diffs, hooks. `command` switches all of them off, bounds time and output, and lets git see neither our environment nor
+//! the user's configuration; `repository` says which repository a folder is in; `status` and `diff` ask what is not
 //! committed. What is left to git is to read its own files.
 
 mod command;
