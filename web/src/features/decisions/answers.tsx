@@ -48,7 +48,7 @@ export function Answers({ decision, isSteady }: { decision: Decision; isSteady: 
         />
         <div className="grid grid-cols-2 gap-2">
           <Button onClick={() => setDenying(false)}>{text.create.cancel}</Button>
-          <Button kind="danger" type="submit">
+          <Button kind="danger" type="submit" aria-disabled={isUnsteady}>
             {no}
           </Button>
         </div>
