@@ -54,12 +54,22 @@ enum Kind {
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct NewTerminal {
     kind: Kind,
+    #[serde(deserialize_with = "whole")]
     cols: u16,
+    #[serde(deserialize_with = "whole")]
     rows: u16,
     session_id: Option<ConversationId>,
     workspace_id: Option<WorkspaceId>,
     path: Option<PathText>,
     prompt: Option<Prompt>,
+}
+
+/// A whole number, also as `80.0`: JSON knows no other difference.
+fn whole<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u16, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    let wrong = |_| serde::de::Error::custom("the size of a screen is a whole number up to 65535");
+    // A float without a fraction is written without one.
+    number.to_string().parse().map_err(wrong)
 }
 
 pub(super) async fn list(caller: &Caller) -> Result<Answer, Failure> {
