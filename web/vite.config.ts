@@ -5,9 +5,10 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { pageRules } from "./scripts/page-rules.ts";
 import { secondTry } from "./scripts/second-try.ts";
+import { terminalStyles } from "./scripts/terminal-styles.ts";
 
 export default defineConfig({
-  plugins: [react(), tailwindcss(), pageRules()],
+  plugins: [react(), tailwindcss(), pageRules(), terminalStyles()],
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   worker: { format: "es" },
   build: {

@@ -14,6 +14,11 @@ fn main() -> io::Result<()> {
         if dist.is_dir() {
             collect(&dist.canonicalize()?, &mut files)?;
         }
+        if files.is_empty() {
+            println!(
+                "cargo::warning=there is no built web app in web/dist: this program will have none"
+            );
+        }
     }
     files.sort();
     let root = dist.canonicalize().unwrap_or_default();

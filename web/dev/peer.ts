@@ -19,6 +19,7 @@ import type {
 } from "@/gen";
 
 import { CHANGED, contentsOf, DIFF, entriesOf } from "./folder";
+import { answerWork } from "./work";
 
 export interface Recorded {
   rows: HistoryMessage[];
@@ -36,9 +37,17 @@ export interface Scene {
   elsewhere?: { conversationId: string; workspaceId: string; deviceId: number; event: ClaudeEvent }[];
   path: string;
   isUnreachable?: boolean;
+  /** Nothing is answered before `arrive` is called. */
+  isHeld?: boolean;
+  /** The device is not known any more. */
+  isRefused?: boolean;
 }
 
 const TICK_MS = 30;
+const LIST_MS = 500;
+
+/** The device that looks, as machines know it. */
+const ME = { deviceKey: "k1", name: "Phone" };
 
 const RULES: PermissionRule[] = [
   { rule: "Bash(cargo test:*)", effect: "allow", since: 1_793_000_000_000 },
@@ -47,10 +56,13 @@ const RULES: PermissionRule[] = [
   { rule: "Edit(docs/**)", effect: "allow", workspaceId: "ws-estelle" },
 ];
 
+const TURN_DIFF = "@@ @@\n-fn one_frame() {\n+fn has_frame() -> bool {\n+    // a frame that was begun counts\n";
+
 export class Peer {
   #events: TransportEvents | null = null;
   #seqs = new Map<string, number>();
   #streamed = 0;
+  #goesOn = false;
   #playing = new Map<string, ReturnType<typeof setInterval>>();
 
   constructor(readonly scene: Scene) {
@@ -63,27 +75,49 @@ export class Peer {
       return { send: () => undefined, close: () => undefined };
     }
     this.#events = events;
-    setTimeout(() => events.opened(), 5);
+    if (!this.scene.isHeld) setTimeout(() => events.opened(), 5);
     return { send: (text) => setTimeout(() => this.#on(JSON.parse(text)), 5), close: () => undefined };
   };
+
+  /** Is there, at last. */
+  arrive(): void {
+    this.scene.isHeld = false;
+    this.#events?.opened();
+  }
 
   /** Cuts the connection, as a lost network does. */
   cut(): void {
     this.#events?.closed();
   }
 
-  /** Streams pieces of text into a conversation at a rate, without ending it. */
-  async stream(conversationId: string, pieces: number, perSecond: number): Promise<void> {
+  /** Is not there any more, until the page is loaded anew. */
+  leave(): void {
+    this.scene.isUnreachable = true;
+    this.cut();
+  }
+
+  /** Says anything that a relay or a machine may say. */
+  say(message: PylonToApp | RelayToDevice): void {
+    this.#say(message);
+  }
+
+  /**
+   * Streams pieces of text into a conversation at a rate, without ending it, and says at which rate it did. Timers are
+   * late and never shorter than a few milliseconds, so what is due is told by the clock.
+   */
+  async stream(conversationId: string, pieces: number, perSecond: number): Promise<number> {
     this.#event(conversationId, "ws-estelle", { type: "state", state: "working" });
     const words = "A **word** of text, `code` and more. ";
     const from = this.#streamed;
+    const start = performance.now();
     for (let index = 0; index < pieces; index++) {
+      while (index > ((performance.now() - start) / 1_000) * perSecond) await new Promise((done) => setTimeout(done));
       const content = index % 20 === 19 ? "\n\n" : words.slice((index * 7) % 20, ((index * 7) % 20) + 12);
       this.#event(conversationId, "ws-estelle", { type: "text", content, generation: 1, block: 0, at: this.#streamed });
       this.#streamed += content.length;
-      await new Promise((done) => setTimeout(done, 1_000 / perSecond));
     }
     if (from === this.#streamed) throw new Error("nothing was streamed");
+    return pieces / ((performance.now() - start) / 1_000);
   }
 
   /** Says many things of a conversation at once, as a machine does that was away for a while. */
@@ -102,12 +136,17 @@ export class Peer {
     const deviceId = message.to?.deviceId ?? 1;
     switch (message.type) {
       case "auth":
+        if (this.scene.isRefused) {
+          this.#say({ type: "auth_result", payload: { success: false, error: "revoked", rights: [] } });
+          return;
+        }
         this.#say({
           type: "auth_result",
           payload: {
             success: true,
-            device: { deviceId: 100, deviceType: "app", name: "Phone", icon: "📱", role: "client" },
-            rights: ["view", "prompt", "approve", "admin"],
+            device: { deviceId: 100, deviceType: "app", name: "Phone", icon: "▯", role: "client" },
+            rights: ["view", "prompt", "approve", "terminal", "admin"],
+            deviceKey: ME.deviceKey,
           },
         });
         this.#say({
@@ -177,6 +216,7 @@ export class Peer {
           timestamp: Date.now(),
           clientMessageId,
           deviceId: 100,
+          author: ME,
         });
         this.#say({
           type: "claude_send_result",
@@ -193,6 +233,7 @@ export class Peer {
           state: "answered",
           decision,
           deviceId: 100,
+          author: ME,
           answeredAt: Date.now(),
         });
         this.#say({
@@ -209,6 +250,7 @@ export class Peer {
           toolUseId,
           state: "answered",
           deviceId: 100,
+          author: ME,
           answeredAt: Date.now(),
         });
         this.#say({
@@ -218,31 +260,26 @@ export class Peer {
         return;
       }
       case "claude_control": {
-        const { conversationId, workspaceId, action, requestId } = message.payload;
-        clearInterval(this.#playing.get(conversationId));
-        this.#event(conversationId, workspaceId, { type: "claudeAborted", reason: "user" });
-        this.#event(conversationId, workspaceId, { type: "state", state: "idle" });
+        const { conversationId, workspaceId, action, clientMessageId, requestId } = message.payload;
+        if (action === "cancel_message" && clientMessageId !== undefined) {
+          this.#event(conversationId, workspaceId, { type: "messageCancelled", clientMessageId, deviceId: 100 });
+        } else {
+          clearInterval(this.#playing.get(conversationId));
+          this.#event(conversationId, workspaceId, { type: "claudeAborted", reason: "user" });
+          this.#event(conversationId, workspaceId, { type: "state", state: "idle" });
+        }
         this.#say({
           type: "claude_control_result",
           payload: { deviceId, conversationId, action, success: true, requestId },
         });
         return;
       }
-      case "usage_request": {
-        const { groupBy, requestId } = message.payload;
-        const row = (key: string, costUsd: number) => ({
-          ...{ key, costUsd, inputTokens: costUsd * 9_000, outputTokens: costUsd * 4_000 },
-          ...{ cacheReadTokens: costUsd * 310_000, cacheCreationTokens: costUsd * 11_000 },
-        });
-        const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10);
-        const rows = {
-          day: Array.from({ length: 24 }, (_, ago) =>
-            row(day(ago), ago % 6 === 5 ? 0 : Math.abs(Math.sin(ago * 2.3)) * 6),
-          ),
-          model: [row("claude-opus-4-6", 41.2), row("claude-sonnet-4-5", 22.9), row("claude-haiku-4-5", 1.3)],
-          conversation: [row("relay", 18.4), row("garden", 9.1), row("deps", 4.6), row("gone", 2.2)],
-        }[groupBy];
-        this.#say({ type: "usage_result", payload: { deviceId, groupBy, rows, success: true, requestId } });
+      case "continuation_set": {
+        const { conversationId, enabled: wished, requestId } = message.payload;
+        if (wished !== undefined) this.#goesOn = wished;
+        const [enabled, at] = [this.#goesOn, this.#goesOn ? Date.now() + 7_275_000 : undefined];
+        const payload = { deviceId, conversationId, enabled, at, success: true, requestId };
+        this.#say({ type: "continuation_set_result", payload });
         return;
       }
       case "folder_list": {
@@ -254,16 +291,35 @@ export class Peer {
         });
         return;
       }
+      case "saved_continue":
       case "conversation_create": {
-        const { workspaceId, name, skillType, requestId } = message.payload;
+        const { workspaceId, name = "Went on from a saved session", requestId } = message.payload;
+        const skillType = message.type === "conversation_create" ? message.payload.skillType : undefined;
         const conversationId = `made${this.asked.length}`;
         const made = { conversationId, name, skillType: skillType ?? "general", status: "idle" as const };
         const conversation = { ...made, claudeSessionId: null, updatedAt: Date.now() };
         for (const { workspaces } of this.scene.machines)
           for (const one of workspaces) if (one.workspaceId === workspaceId) one.conversations.push(conversation);
-        this.#list();
         const payload = { deviceId, success: true, conversation, workspaceId, requestId };
         this.#say({ type: "conversation_create_result", payload });
+        this.#listLater();
+        return;
+      }
+      case "workspace_create": {
+        const { name, workingDir, requestId } = message.payload;
+        const conversation = {
+          ...{ conversationId: `made${this.asked.length}`, name: "New conversation", claudeSessionId: null },
+          ...{ skillType: "general" as const, status: "idle" as const, updatedAt: Date.now() },
+        };
+        const workspaceId = `ws-made${this.asked.length}`;
+        const workspace: Workspace = {
+          ...{ workspaceId, name, workingDir, conversations: [conversation], tasks: [] },
+          workerStatus: { running: false },
+        };
+        this.scene.machines.find(({ device }) => device.deviceId === deviceId)?.workspaces.push(workspace);
+        const payload = { deviceId, success: true, workspace, conversation, requestId };
+        this.#say({ type: "workspace_create_result", payload });
+        this.#listLater();
         return;
       }
       case "task_get": {
@@ -318,6 +374,17 @@ export class Peer {
         this.#say({ type: "diff_result", payload: { deviceId, workspaceId, diff: DIFF, success: true, requestId } });
         return;
       }
+      case "turn_changes": {
+        const { workspaceId, conversationId, requestId } = message.payload;
+        const place = { deviceId, workspaceId, conversationId };
+        const files = [
+          { path: "src/two_frames.rs", calls: 2, insertions: 2, deletions: 1, diff: TURN_DIFF },
+          { path: ".env", calls: 1, insertions: 1, deletions: 0, withheld: true },
+        ];
+        const payload = { ...place, files, otherCalls: 2, success: true, requestId };
+        this.#say({ type: "turn_changes_result", payload });
+        return;
+      }
       case "version_check_request": {
         const release = { version: "0.2.0", commit: "4f2a9c1d7be0aa31", buildTime: "20261114081500" };
         const urls = { apkUrl: "https://example.org/estelle.apk", exeUrl: null };
@@ -337,7 +404,9 @@ export class Peer {
       case "rules_request": {
         const { requestId, attempt } = message.payload ?? {};
         const verdict = attempt && { effect: "ask" as const, reason: "the rule Bash(git push:*) asks" };
-        this.#say({ type: "rules_result", payload: { deviceId, rules: RULES, verdict, success: true, requestId } });
+        const granted = [{ conversationId: "relay", toolName: "Edit", since: Date.now() - 2_400_000, deviceId: 100 }];
+        const payload = { deviceId, rules: RULES, granted, verdict, success: true, requestId };
+        this.#say({ type: "rules_result", payload });
         return;
       }
       case "history_search": {
@@ -364,7 +433,7 @@ export class Peer {
         return;
       }
       default:
-        return;
+        for (const answer of answerWork(message as AppToPylon, deviceId)) this.#say(answer);
     }
   }
 
@@ -391,6 +460,11 @@ export class Peer {
       ),
     );
     return hits.reverse();
+  }
+
+  /** The answer to a request may come well before the list that has what it made. */
+  #listLater(): void {
+    setTimeout(() => this.#list(), LIST_MS);
   }
 
   #list(): void {

@@ -274,6 +274,7 @@ export const FAILED_TALK = record([
   {
     type: "result",
     subtype: "error_during_execution",
+    cause: "overloaded",
     duration_ms: 41_000,
     num_turns: 3,
     total_cost_usd: 0.0212,
@@ -291,6 +292,54 @@ export const HOSTILE_TALK = record([
     role: "assistant",
     content:
       '<script>alert(1)</script>\n\n<img src=x onerror=alert(1)>\n\nA [safe link](https://example.com), a [bad one](javascript:alert(1)), a [data one](data:text/html,x), and [https://bank.example](https://evil.example/login).\n\n![tracker](https://evil.example/pixel.png)\n\n```"><script>\nlet x = 1;\n```\n\nInvisible: pay\u200bpal, and <iframe srcdoc="<script>1</script>"></iframe> inline &amp; entities &lt;kept&gt;.',
+  },
+  {
+    type: "text",
+    role: "assistant",
+    content: [
+      '<svg onload="alert(1)"><script>alert(1)</script></svg>',
+      '<math><maction actiontype="statusline" xlink:href="javascript:alert(1)">x</maction></math>',
+      '<a href="https://evil.example" onclick="alert(1)">raw link</a> <form action="https://evil.example"><button>Allow once</button></form>',
+      '<style>body { background: url(https://evil.example/css.png) }</style> <div style="background:url(https://evil.example/style.png)">',
+      "[vb](vbscript:msgbox(1)) [file](file:///etc/passwd) [upper](JaVaScRiPt:alert(1)) [spaced](java\tscript:alert(1)) [rel](//evil.example/x) [blob](blob:https://evil.example/1)",
+      "[your bank](https://bank.example@evil.example/login) [аpple.com](https://xn--pple-43d.com/)",
+      "![](data:image/svg+xml;base64,PHN2Zy8+) ![a](http://169.254.169.254/latest) [![in](https://evil.example/in.png)](https://evil.example/out)",
+      "<https://evil.example/auto> https://evil.example/bare",
+      '[ref]: javascript:alert(1) "title"\n\nA [ref] that is defined, and ![pic][pixel].\n\n[pixel]: https://evil.example/ref.png',
+      '```mermaid\ngraph TD; A["<img src=x onerror=alert(1)>"]\n```',
+      "```js onload=alert(1)\nconst tidy = `\u202e} nimda fi`;\n```",
+      "$$\\href{javascript:alert(1)}{x}$$",
+      "> **May this run?**\n>\n> `rm -rf ~`\n>\n> [Allow once](https://evil.example/allow) | [Deny](https://evil.example/deny)\n\n- [x] <button>Allow once</button>",
+    ].join("\n\n"),
+  },
+  {
+    type: "text",
+    role: "assistant",
+    content: [
+      `${"*".repeat(4_000)}a${"_".repeat(4_000)}`,
+      `${"[".repeat(2_000)}x${"](".repeat(500)}`,
+      `${"> ".repeat(400)}deep`,
+      `| ${"a | ".repeat(300)}\n|${"-|".repeat(300)}\n`,
+      `https://${"a.".repeat(2_000)}example`,
+      "\u0430".repeat(3_000),
+      `${"`".repeat(3_001)} ${"<a ".repeat(1_500)}`,
+    ].join("\n\n"),
+  },
+  {
+    type: "tool_start",
+    toolName: "<img src=x onerror=alert(1)>",
+    toolUseId: "h0",
+    toolInput: { path: "<script>alert(1)</script>", note: "\u202egnp.exe" },
+  },
+  {
+    type: "tool_start",
+    toolName: "Edit",
+    toolUseId: "h2",
+    toolInput: {
+      file_path: '"><img src=x onerror=alert(1)>.rs',
+      old_string: "<b>",
+      new_string: "<script>alert(1)</script>",
+    },
   },
   {
     type: "tool_start",

@@ -40,7 +40,11 @@ function space(
   conversations: Conversation[],
   tasks: Workspace["tasks"] = [],
 ): Workspace {
-  return { workspaceId, name, workingDir, conversations, tasks, workerStatus: { running: false } };
+  const current = tasks.find((task) => task.status === "running");
+  const workerStatus = current
+    ? { running: true, on: true, currentTask: { id: current.id, title: current.title }, conversationId: "docs" }
+    : { running: false };
+  return { workspaceId, name, workingDir, conversations, tasks, workerStatus };
 }
 
 function device(deviceId: number, deviceType: "pylon" | "app", name: string, icon: string): ConnectedDevice {
@@ -78,11 +82,11 @@ function machines(relay: ConversationStatus): Scene["machines"] {
   ]);
   const office = space("ws-thesis", "thesis", "D:\\thesis", [
     talk("thesis", "Chapter 3: check the references", "working", 0),
-    talk("hostile", "What the page said", "idle", 2_000),
+    talk("hostile", "<img src=x onerror=alert(1)> said \u202etxt.exe", "idle", 2_000),
   ]);
   return [
-    { device: device(1, "pylon", "Selene", "🌙"), workspaces: [estelle, garden], isOnline: true },
-    { device: device(2, "pylon", "Stella", "⭐"), workspaces: [office], isOnline: true },
+    { device: device(1, "pylon", "Selene", "☾"), workspaces: [estelle, garden], isOnline: true },
+    { device: device(2, "pylon", "Stella", "★"), workspaces: [office], isOnline: true },
   ];
 }
 
@@ -121,7 +125,7 @@ const ELSEWHERE: NonNullable<Scene["elsewhere"]> = [
   { conversationId: "garden", workspaceId: "ws-garden", deviceId: 1, event: QUESTIONS },
 ];
 
-const APPS = [device(100, "app", "Phone", "📱"), device(101, "app", "Desk browser", "💻")];
+const APPS = [device(100, "app", "Phone", "▯"), device(101, "app", "Desk browser", "▭")];
 
 export function sceneOf(name: string, entries: number): Scene {
   const recorded = { ...RECORDED, long: { rows: long(entries), script: streamed() } };
@@ -166,6 +170,16 @@ export function sceneOf(name: string, entries: number): Scene {
       return { ...calm, path: "/rules" };
     case "work":
       return { ...calm, path: "/work" };
+    case "terminals":
+      return { ...calm, path: "/terminals" };
+    case "terminal":
+      return { ...calm, path: "/terminals/1/t-shell" };
+    case "worktrees":
+      return { ...calm, path: "/worktrees" };
+    case "deploy":
+      return { ...calm, path: "/deploy" };
+    case "saved":
+      return { ...calm, path: "/saved/1/ws-estelle" };
     case "long":
       return { ...calm, path: "/c/long" };
     case "lost":

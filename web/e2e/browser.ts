@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
 const ROOT = fileURLToPath(new URL("../dev/dist/", import.meta.url));
 const PROGRAMS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -40,6 +40,8 @@ export interface Visit {
   theme?: "dark" | "light";
   language?: "en" | "ko" | "ja";
   more?: string;
+  /** A page of this device has visited already: the next one is another tab of it. */
+  beside?: Page;
 }
 
 /** A page with what it asked of the network and what went wrong on it. */
@@ -90,16 +92,8 @@ export class Stage {
   }
 
   /** Opens a scene and waits until the app is drawn. */
-  async visit({ scene, size = DESK, theme = "dark", language = "en", more = "" }: Visit): Promise<Visited> {
-    const context = await this.browser.newContext({
-      viewport: size,
-      hasTouch: size === PHONE,
-      locale: "en-US",
-      // What is looked at must not be in the middle of a movement.
-      reducedMotion: "reduce",
-    });
-    context.setDefaultTimeout(PATIENCE_MS);
-    const page = await context.newPage();
+  async visit({ scene, size = DESK, theme = "dark", language = "en", more = "", beside }: Visit): Promise<Visited> {
+    const page = await (beside?.context() ?? (await this.#device(size))).newPage();
     const requests: string[] = [];
     const errors: string[] = [];
     page.on("request", (request) => requests.push(request.url()));
@@ -108,5 +102,17 @@ export class Stage {
     await page.goto(`${this.address}?scene=${scene}&theme=${theme}&lang=${language}${more}`);
     await page.waitForFunction(() => (document.getElementById("root")?.childElementCount ?? 0) > 0);
     return { page, requests, errors };
+  }
+
+  async #device(size: { width: number; height: number }): Promise<BrowserContext> {
+    const context = await this.browser.newContext({
+      viewport: size,
+      hasTouch: size === PHONE,
+      locale: "en-US",
+      // What is looked at must not be in the middle of a movement.
+      reducedMotion: "reduce",
+    });
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
   }
 }

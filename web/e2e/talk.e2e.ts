@@ -80,9 +80,43 @@ describe("talking", () => {
     await say({ type: "text", content: " and grows on", generation: 1, block: 0, at: 25 });
     await log.getByText("and grows on").waitFor();
     expect(await page.evaluate(() => getSelection()?.toString())).toBe(chosen);
+    // Something else is said meanwhile, which is numbered like the text that is to come.
+    await say({ type: "userMessage", content: "Go on", timestamp: Date.now() });
+    await log.getByText("Go on").waitFor();
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe(chosen);
     await say({ type: "textComplete", text: "The **first** part stands and grows on to its end." });
     await log.getByText("to its end").waitFor();
     expect(await page.evaluate(() => getSelection()?.toString())).toBe(chosen);
+    await page.context().close();
+  });
+
+  it("keeps what is selected in code that becomes complete, and colours it afterwards", async () => {
+    const { page } = await stage.visit({ scene: "fresh" });
+    await page.getByText("Say what you want done.").waitFor();
+    const say = (event: unknown) =>
+      page.evaluate((event) => {
+        const { peer } = globalThis as unknown as { peer: { pour(id: string, events: unknown[]): void } };
+        peer.pour("fresh", [event]);
+      }, event);
+    const log = page.getByRole("log");
+    const source = "```rust\nlet first = 1;\nlet second = 2;\n";
+    await say({ type: "state", state: "working" });
+    await say({ type: "text", content: source, generation: 1, block: 0, at: 0 });
+    await log.getByText("let second").waitFor();
+    const chosen = await log.locator("pre code").evaluate((code) => {
+      const range = document.createRange();
+      range.setStart(code.firstChild as Text, 4);
+      range.setEnd(code.firstChild as Text, 9);
+      getSelection()?.removeAllRanges();
+      getSelection()?.addRange(range);
+      return getSelection()?.toString();
+    });
+    expect(chosen).toBe("first");
+    await say({ type: "textComplete", text: `${source}\`\`\`\n\nThat is all.` });
+    await log.getByText("That is all.").waitFor();
+    expect(await page.evaluate(() => getSelection()?.toString())).toBe(chosen);
+    await page.evaluate(() => getSelection()?.removeAllRanges());
+    await log.locator("pre code span[style*=color]").first().waitFor();
     await page.context().close();
   });
 
@@ -109,6 +143,81 @@ describe("talking", () => {
     await page.getByRole("button", { name: "Try now" }).click();
     await page.getByRole("log").getByText("Shall I begin?").waitFor();
     expect(await page.getByText("Written offline", { exact: true }).count()).toBe(1);
+    await page.context().close();
+  });
+
+  it("completes files behind an @, into folders, by key and by thumb", async () => {
+    const { page } = await stage.visit({ scene: "chat", size: PHONE });
+    await page.getByText("Shall I also note it").waitFor();
+    const field = page.getByLabel("Message to Claude");
+    const list = page.getByRole("listbox", { name: "Files in this folder" });
+    await field.fill("Look at @cr");
+    await list.getByRole("option", { name: "crates/" }).waitFor();
+    await page.keyboard.press("Enter");
+    expect(await field.inputValue()).toBe("Look at @crates/");
+    await list.getByRole("option", { name: "crates/relay/" }).click();
+    await list.getByRole("option", { name: "crates/relay/Cargo.toml" }).click();
+    expect(await field.inputValue()).toBe("Look at @crates/relay/Cargo.toml ");
+    expect(await list.count()).toBe(0);
+    await field.fill("Look at @");
+    await list.waitFor();
+    await page.keyboard.press("Escape");
+    expect(await list.count()).toBe(0);
+    await page.context().close();
+  });
+
+  it("says when a limit of the plan is reached and when it begins anew, and that a request comes again", async () => {
+    const { page } = await stage.visit({ scene: "chat", size: PHONE });
+    await page.getByText("Shall I also note it").waitFor();
+    const say = (...events: unknown[]) =>
+      page.evaluate((events) => {
+        const { peer } = globalThis as unknown as { peer: { pour(id: string, events: unknown[]): void } };
+        peer.pour("relay", events);
+      }, events);
+    await say(
+      { type: "state", state: "working" },
+      { type: "apiRetry", attempt: 3, cause: "overloaded", maxRetries: 10, delayMs: 3_600_000, apiStatus: 529 },
+    );
+    await page.getByText("Claude is overloaded. Claude tries again by itself").waitFor();
+    await page.getByText(/try 3 of 10 · in .* · HTTP 529/).waitFor();
+    const resetsAt = Date.now() + 7_260_000;
+    await say(
+      { type: "limits", limits: [{ window: "five_hour", status: "rejected", resetsAt }] },
+      { type: "error", error: "Claude usage limit reached.", cause: "usage_limit", apiStatus: 429 },
+      { type: "state", state: "idle" },
+    );
+    await page.getByText(/5-hour limit reached · begins anew .*, in 2 hr/).waitFor();
+    await page.getByText("Send your message again once the limit begins anew").waitFor();
+    expect(await page.getByText("tries again by itself").count()).toBe(0);
+    await page.getByRole("button", { name: "Go on by itself then" }).click();
+    await page.getByText(/^Goes on by itself: /).waitFor();
+    await page.getByRole("button", { name: "Do not go on" }).click();
+    await page.getByRole("button", { name: "Go on by itself then" }).waitFor();
+    await say({ type: "limits", limits: [{ window: "five_hour", status: "allowed" }] });
+    await page.getByText("5-hour limit reached").waitFor({ state: "detached" });
+    await page.context().close();
+  });
+
+  it("keeps messages in sight that wait for Claude, and takes one back", async () => {
+    const { page } = await stage.visit({ scene: "chat", size: PHONE });
+    await page.getByText("Shall I also note it").waitFor();
+    await page.evaluate(() => {
+      const { peer } = globalThis as unknown as { peer: { pour(id: string, events: unknown[]): void } };
+      const messages = ["Check the years too", "And the page numbers"].map((content, index) => ({
+        ...{ content, clientMessageId: `q${index}`, deviceId: 101 },
+      }));
+      const said = messages.map((one) => ({ type: "userMessage", ...one, timestamp: Date.now() }));
+      const calls = Array.from({ length: 30 }, (_, index) => {
+        return { type: "toolInfo", toolName: "Read", toolUseId: `later${index}`, input: { file_path: `/${index}` } };
+      });
+      peer.pour("relay", [{ type: "state", state: "working" }, ...said, { type: "waiting", messages }, ...calls]);
+    });
+    const queue = page.getByRole("list", { name: "Messages that wait for Claude" });
+    await queue.getByText("And the page numbers").waitFor();
+    expect(await queue.getByRole("listitem").count()).toBe(2);
+    await queue.getByRole("listitem").filter({ hasText: "years" }).getByRole("button", { name: "Take back" }).click();
+    await queue.getByText("Check the years too").waitFor({ state: "detached" });
+    expect(await queue.getByText("And the page numbers").count()).toBe(1);
     await page.context().close();
   });
 
@@ -153,105 +262,6 @@ describe("talking", () => {
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
     await page.keyboard.press("Escape");
     expect(await page.getByRole("dialog").count()).toBe(0);
-    await page.context().close();
-  });
-});
-
-describe("deciding", () => {
-  it("shows the whole command, and the card goes when it is allowed", async () => {
-    const { page } = await stage.visit({ scene: "permission", size: PHONE });
-    const card = page.getByRole("region", { name: "May this run?" });
-    await card.getByText("relay.toml").waitFor();
-    expect(await page.title()).toMatch(/^\(4\)/);
-    await card.getByRole("button", { name: "Allow once" }).click();
-    await card.waitFor({ state: "detached" });
-    await page.getByRole("button", { name: /^Command rm -rf/ }).click();
-    await page.getByText("allowed by you").waitFor();
-    expect(await page.title()).toMatch(/^\(3\)/);
-    await page.context().close();
-  });
-
-  it("can be answered by key, with focus anywhere", async () => {
-    const { page } = await stage.visit({ scene: "permission" });
-    const card = page.getByRole("region", { name: "May this run?" });
-    await card.getByRole("button", { name: "Deny", exact: true, disabled: false }).waitFor();
-    await page.keyboard.press("Alt+d");
-    await card.waitFor({ state: "detached" });
-    await page.context().close();
-  });
-
-  it("answers by key what is on the screen, not what waits behind it", async () => {
-    const { page } = await stage.visit({ scene: "question" });
-    await page.getByRole("button", { name: "Next" }).click();
-    await page.getByRole("region", { name: "Claude asks" }).getByRole("button", { name: "Answer" }).waitFor();
-    await page.keyboard.press("Alt+a");
-    await page.getByRole("button", { name: "Previous" }).click();
-    const card = page.getByRole("region", { name: "May this be changed?" });
-    await card.getByRole("button", { name: "Allow once", disabled: false }).waitFor();
-    await page.context().close();
-  });
-
-  it("takes no press on a card that has just come in the place of another", async () => {
-    const { page } = await stage.visit({ scene: "permission", size: PHONE });
-    const card = page.getByRole("region", { name: "May this run?" });
-    await card.getByRole("button", { name: "Allow once", disabled: false }).waitFor();
-    const isStill = await page.evaluate(async () => {
-      const { peer } = globalThis as unknown as { peer: { pour(id: string, events: unknown[]): void } };
-      const gone = { type: "decisionAnswered", toolUseId: "t7", state: "void" };
-      const next = {
-        type: "permission_request",
-        toolUseId: "next",
-        toolName: "Bash",
-        toolInput: { command: "rm -rf ~" },
-      };
-      const allow = () => [...document.querySelectorAll("button")].find((one) => one.textContent === "Allow once");
-      const pressed = new Promise<void>((done) => {
-        // At the very moment at which it comes.
-        const observer = new MutationObserver(() => {
-          if (!document.body.textContent.includes("rm -rf ~")) return;
-          observer.disconnect();
-          allow()?.click();
-          done();
-        });
-        observer.observe(document.body, { childList: true, subtree: true, characterData: true });
-      });
-      peer.pour("relay", [next, gone]);
-      await pressed;
-      for (const _ of [1, 2, 3]) await new Promise(requestAnimationFrame);
-      return allow() !== undefined;
-    });
-    expect(isStill).toBe(true);
-    await card.getByRole("button", { name: "Allow once", disabled: false }).click();
-    await card.waitFor({ state: "detached" });
-    await page.context().close();
-  });
-
-  it("makes a conversation once, however often and late it is pressed", async () => {
-    const { page } = await stage.visit({ scene: "fresh" });
-    await page.getByText("Say what you want done.").waitFor();
-    await page.keyboard.press("Alt+n");
-    const dialog = page.getByRole("dialog", { name: "New conversation" });
-    await dialog.getByRole("textbox", { name: "Name" }).fill("Twice");
-    await dialog.getByRole("button", { name: "Create" }).evaluate((button) => {
-      for (const _ of [1, 2, 3]) (button as HTMLElement).click();
-    });
-    await page.getByRole("heading", { name: "Twice" }).waitFor();
-    const asked = await page.evaluate(() => (globalThis as unknown as { peer: { asked: string[] } }).peer.asked);
-    expect(asked.filter((type) => type === "conversation_create")).toHaveLength(1);
-    await page.context().close();
-  });
-
-  it("does not take an answer to questions before every question has one", async () => {
-    const { page } = await stage.visit({ scene: "question" });
-    await page.getByRole("button", { name: "Next" }).click();
-    const answer = page.getByRole("button", { name: "Answer" });
-    await page.getByLabel(/^SQLite/).check();
-    expect(await answer.isDisabled()).toBe(true);
-    await page.getByLabel(/^Rate limits/).check();
-    await page.getByLabel("Something else").nth(1).check();
-    await page.getByLabel("Your own answer").fill("Backups");
-    await answer.click();
-    await page.getByText("Where should sessions").waitFor({ state: "detached" });
     await page.context().close();
   });
 });
@@ -324,6 +334,43 @@ describe("the folder", () => {
     await page.getByText("estelle-relay").first().waitFor();
     await page.getByRole("button", { name: "Back" }).click();
     await page.getByText("Shall I also note it").waitFor();
+    await page.context().close();
+  });
+
+  it("asks the machine what a turn has changed, and says what cannot be seen", async () => {
+    const { page } = await stage.visit({ scene: "chat" });
+    await page.getByRole("button", { name: "1 file" }).click();
+    const window = page.getByRole("dialog", { name: "Changed in this turn" });
+    await window.getByText("has_frame").waitFor();
+    await window.getByText("2 other calls").waitFor();
+    await window.getByText("holds secrets").waitFor();
+    await window.getByRole("button", { name: "Close" }).click();
+    // Without the machine it shows what is loaded, and says so.
+    await page.evaluate(() => (globalThis as unknown as { peer: { leave(): void } }).peer.leave());
+    await page.getByText("Connection lost").first().waitFor();
+    await page.getByRole("button", { name: "1 file" }).click();
+    await window.getByText("which may not be all").waitFor();
+    await page.context().close();
+  });
+});
+
+describe("use", () => {
+  it("says when machines cannot be asked, and never that nothing was used", async () => {
+    const { page } = await stage.visit({ scene: "usage" });
+    await page.locator("main figure li").first().waitFor();
+    expect(await page.getByText("Not counted here").count()).toBe(0);
+    await page.evaluate(() => {
+      const { peer } = globalThis as unknown as {
+        peer: { scene: { machines: { device: unknown }[] }; say(message: unknown): void };
+      };
+      const devices = [peer.scene.machines[0]?.device];
+      peer.say({ type: "device_status", payload: { devices } });
+    });
+    await page.getByText("Not counted here: Stella.").waitFor();
+    await page.locator("main figure li").first().waitFor();
+    await page.evaluate(() => (globalThis as unknown as { peer: { leave(): void } }).peer.leave());
+    await page.getByText("What was used is counted on the machine").waitFor();
+    expect(await page.getByText("Nothing used yet").count()).toBe(0);
     await page.context().close();
   });
 });

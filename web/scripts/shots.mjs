@@ -25,7 +25,18 @@ const FLAGS = [
   "--disable-component-update",
   "--disable-sync",
 ];
-const SIZES = { phone: { width: 390, height: 844 }, desk: { width: 1280, height: 800 } };
+/** The fonts that most people have are not on a bare machine: `SHOTS_STYLE` names a style sheet that brings others. */
+const style = process.env.SHOTS_STYLE
+  ? readFileSync(process.env.SHOTS_STYLE, "utf8")
+  : 'body { font-family: Roboto, "Noto Sans CJK KR", "Noto Color Emoji", sans-serif !important }';
+const SIZES = {
+  phone: { width: 390, height: 844 },
+  tablet: { width: 820, height: 1180 },
+  desk: { width: 1280, height: 800 },
+  wide: { width: 1600, height: 1000 },
+};
+/** Taken unless others are named. */
+const USUAL = ["phone", "desk"];
 
 const args = process.argv.slice(2);
 const scenes = args[0]
@@ -39,15 +50,28 @@ const scenes = args[0]
       "failed",
       "fresh",
       "hostile",
+      "changes",
+      "files",
+      "chat&panel=changes",
+      "chat&panel=tasks",
+      "chat&panel=terminal",
+      "chat&panel=usage",
       "inbox",
       "list",
       "settings",
       "work",
+      "terminals",
+      "terminal",
+      "worktrees",
+      "deploy",
+      "saved",
+      "usage",
+      "rules",
       "lost",
       "pairing",
       "empty",
     ];
-const sizes = args[1] ? args[1].split(",") : Object.keys(SIZES);
+const sizes = args[1] ? args[1].split(",") : USUAL;
 const themes = args[2] ? args[2].split(",") : ["dark", "light"];
 const languages = args[3] ? args[3].split(",") : ["en"];
 
@@ -71,7 +95,7 @@ for (const size of sizes) {
     viewport: SIZES[size],
     deviceScaleFactor: size === "phone" ? 2 : 1,
     bypassCSP: true,
-    hasTouch: size === "phone",
+    hasTouch: size === "phone" || size === "tablet",
   });
   const page = await context.newPage();
   page.on("console", (message) => message.type() === "error" && console.error(`${message.text()}`));
@@ -82,12 +106,12 @@ for (const size of sizes) {
         await page.goto("about:blank");
         await page.goto(`${address}?scene=${scene}&theme=${theme}&lang=${language}`);
         await page.waitForFunction(() => document.getElementById("root")?.childElementCount);
-        // The fonts that most people have are not on a bare machine.
-        await page.addStyleTag({
-          content: 'body { font-family: Roboto, "Noto Sans CJK KR", "Noto Color Emoji", sans-serif !important }',
-        });
+        await page.addStyleTag({ content: style });
+        // The panel shows most when something in it is open.
+        if (scene.endsWith("panel=changes")) await page.locator("#panel-view li button").first().click();
+        if (scene.endsWith("panel=terminal")) await page.locator("#panel-view a[href$='/t-shell']").click();
         await page.waitForTimeout(scene === "lost" ? 1500 : 700);
-        const name = `${scene}-${size}-${theme}${language === "en" ? "" : `-${language}`}.png`;
+        const name = `${scene.replace("&panel=", "-beside-")}-${size}-${theme}${language === "en" ? "" : `-${language}`}.png`;
         await page.screenshot({ path: join(out, name) });
       }
     }

@@ -27,12 +27,34 @@ pub(crate) struct Wanted {
 }
 
 /// What the test command plays: always the same seed, so that what passed here passes there.
-pub(crate) const IN_TESTS: Wanted = Wanted {
+const IN_TESTS: Wanted = Wanted {
     seed: 1,
     kills: 120,
     minutes: 0,
     round: None,
 };
+
+/// Rounds in which a promise was broken once, each as a file. They are played in every test run for ever; the dice may change.
+const FOUND: &str = "fixtures/chaos";
+
+/// What the test command plays: many kills from one seed, then what was found before.
+pub(crate) fn play_in_tests(watch: Watch<'_>) -> anyhow::Result<()> {
+    play(&IN_TESTS, watch)?;
+    let folder = workspace::root().join(FOUND);
+    let found = std::fs::read_dir(&folder).with_context(|| FOUND.to_owned())?;
+    let mut found: Vec<_> = found
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    found.sort_unstable();
+    anyhow::ensure!(!found.is_empty(), "{FOUND} holds no round");
+    for path in found {
+        let mut round = workspace::at_root(Command::new(workspace::built("estelle-chaos")));
+        round.arg("--kept").arg(&path);
+        command::run(&mut round, PLAY_LIMIT, watch)
+            .with_context(|| format!("{} broke a promise again", path.display()))?;
+    }
+    Ok(())
+}
 
 /// Builds and plays as a command of its own.
 pub(crate) fn run(wanted: &Wanted) -> anyhow::Result<()> {

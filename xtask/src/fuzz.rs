@@ -6,9 +6,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 
 use crate::command::{self, Watch};
 use crate::workspace;
@@ -16,8 +16,6 @@ use crate::workspace;
 const BUILD_LIMIT: Duration = Duration::from_mins(15);
 /// What a target may take beyond its fuzzing time: reading the corpus, the last input.
 const GRACE: Duration = Duration::from_mins(1);
-/// Inputs that are tried for each second asked for: fewer than any machine manages.
-const RUNS_A_SECOND: u64 = 4_000;
 /// Largest input, in bytes: room for several long lines, small enough for many runs per second.
 const LONGEST_INPUT: u32 = 65536;
 
@@ -45,11 +43,58 @@ pub(crate) fn run(seconds: u64, watch: Watch<'_>) -> anyhow::Result<()> {
         .env("CARGO_TARGET_DIR", &products)
         .env("RUSTFLAGS", FLAGS);
     command::run(&mut build, BUILD_LIMIT, watch).context("the fuzz targets do not build")?;
-    for target in targets {
-        let program = products.join(&host).join("release").join(&target);
-        fuzz(&folder, &target, &program, seconds, watch)?;
+    write_cases(&folder)?;
+    let programs = products.join(&host).join("release");
+    // A target uses one core, and the smallest machine this is meant for has two.
+    for pair in targets.chunks(2) {
+        let [first, rest @ ..] = pair else { continue };
+        let play = |target: &String, watch: Watch<'_>| {
+            fuzz(&folder, target, &programs.join(target), seconds, watch)
+        };
+        std::thread::scope(|scope| {
+            let beside: Vec<_> = rest
+                .iter()
+                .map(|target| scope.spawn(move || play(target, &mut |_, _| {})))
+                .collect();
+            let mut played = play(first, watch);
+            for other in beside {
+                let other = other
+                    .join()
+                    .unwrap_or_else(|_| bail!("the thread of a fuzz target ended early"));
+                played = played.and(other);
+            }
+            played
+        })?;
     }
     Ok(())
+}
+
+/// Gives the shell target what the policy's tests know: each command line of their cases is an input to start from.
+fn write_cases(folder: &Path) -> anyhow::Result<()> {
+    let corpus = folder.join("corpus/shell");
+    std::fs::create_dir_all(&corpus)
+        .with_context(|| format!("failed to create {}", corpus.display()))?;
+    for kind in ["doubted", "harmless", "refused"] {
+        let cases = workspace::root().join(format!("crates/state/tests/it/cases/{kind}.txt"));
+        let text = std::fs::read_to_string(&cases)
+            .with_context(|| format!("failed to read {}", cases.display()))?;
+        let lines = text.lines().filter(|line| !line.starts_with(['#', '[']));
+        for (number, line) in lines.enumerate() {
+            std::fs::write(corpus.join(format!("{kind}-{number}")), line)
+                .with_context(|| format!("failed to write into {}", corpus.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Inputs that are kept in the repository. The golden messages of the protocol are some as they are.
+fn seeds(folder: &Path, target: &str) -> Vec<PathBuf> {
+    let mut folders = vec![folder.join("seeds").join(target)];
+    if target == "message" {
+        folders.push(workspace::root().join("fixtures/proto/v1"));
+    }
+    folders.retain(|seeds| seeds.is_dir());
+    folders
 }
 
 fn fuzz(
@@ -67,21 +112,31 @@ fn fuzz(
     }
     let mut run = workspace::at_root(Command::new(program));
     run.arg(&corpus);
-    // Inputs that are kept in the repository; new finds go to the first folder only.
-    run.args(Some(folder.join("seeds").join(target)).filter(|seeds| seeds.is_dir()));
-    // The same inputs everywhere, so that a check that passed here passes there; another seed hunts for more.
+    // New finds go to the first folder only.
+    run.args(seeds(folder, target));
+    // The same beginning everywhere; how far a machine gets in the time depends on it. Another seed hunts for more.
     let seed = std::env::var("ESTELLE_FUZZ_SEED").unwrap_or_else(|_| "1".to_owned());
     run.arg(format!("-seed={seed}"))
-        .arg(format!("-runs={}", seconds.saturating_mul(RUNS_A_SECOND)))
         .arg(format!("-max_total_time={seconds}"))
         .arg(format!("-max_len={LONGEST_INPUT}"))
         .arg(format!("-artifact_prefix={}/", artifacts.display()))
         .args(["-print_final_stats=1", "-timeout=10", "-rss_limit_mb=2048"]);
+    let begin = Instant::now();
     let output =
         command::run(&mut run, Duration::from_secs(seconds) + GRACE, watch).with_context(|| {
             format!("fuzz target {target} found an input that fails, see fuzz/artifacts/{target}")
         })?;
-    println!("    {target}: {}", executions(&output)?);
+    let played = begin.elapsed();
+    ensure!(
+        played >= Duration::from_secs(seconds),
+        "fuzz target {target} ended by itself after {:.1} s of {seconds}",
+        played.as_secs_f64()
+    );
+    println!(
+        "    {target}: {} in {:.0} s",
+        executions(&output)?,
+        played.as_secs_f64()
+    );
     Ok(())
 }
 

@@ -15,7 +15,7 @@ const BUILD_LIMIT: Duration = Duration::from_mins(30);
 /// All scenes in full take about an hour and a quarter.
 const PLAY_LIMIT: Duration = Duration::from_hours(2);
 
-/// Builds, plays, writes. A quick look, or a part of the scenes, leaves the page alone.
+/// Builds, plays, writes. A part of the scenes makes its part of the page; a quick look leaves the page alone.
 pub(crate) fn run(is_quick: bool, only: Option<&str>) -> anyhow::Result<()> {
     let mut progress = Progress::new(2);
     let built = progress.step(
@@ -35,11 +35,12 @@ pub(crate) fn run(is_quick: bool, only: Option<&str>) -> anyhow::Result<()> {
     progress.step("load", "crowd, stream, stalled, long, soak", |watch| {
         let mut scenes = workspace::at_root(Command::new(workspace::released("estelle-load")));
         let page = workspace::root().join("docs/load.md");
-        match (is_quick, only) {
-            (false, None) => scenes.arg(page).arg("full"),
-            (true, only) => scenes.args(["-", "quick", only.unwrap_or_default()]),
-            (false, Some(only)) => scenes.args(["-", "full", only]),
-        };
+        if is_quick {
+            scenes.args(["-", "quick"]);
+        } else {
+            scenes.arg(page).arg("full");
+        }
+        scenes.args(only);
         let output = command::run(&mut scenes, PLAY_LIMIT, watch).context("not all was borne")?;
         println!("{output}");
         Ok(())

@@ -77,7 +77,7 @@ enum Task {
     },
     /// Kill what can be killed and write docs/survival.md
     Survival {
-        /// Play only the stories whose name holds this, and write nothing
+        /// Play only the stories whose name holds this, and leave what the page says of the others
         only: Option<String>,
     },
     /// Find out how much one machine bears, and write docs/load.md
@@ -85,7 +85,7 @@ enum Task {
         /// A look at everything within a few minutes that leaves the page alone
         #[arg(long)]
         quick: bool,
-        /// Play only the scenes whose name holds this, and write nothing
+        /// Play only the scenes whose name holds this: the others stay in the page as they are
         only: Option<String>,
     },
     /// Kill, hold, cut and starve everything by the roll of dice, and check what is left

@@ -3,6 +3,7 @@
 //! A step names the tools it needs, so that running one alone installs no more than that. The steps go on after
 //! a failure: one run tells everything that is wrong.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
@@ -180,7 +181,7 @@ impl Step {
                 programs(watch)?;
                 gateway::run(tools, watch)
             }
-            Self::Chaos => chaos::play(&chaos::IN_TESTS, watch),
+            Self::Chaos => chaos::play_in_tests(watch),
             Self::Fuzz => fuzz::run(FUZZ_SECONDS, watch),
         }
     }
@@ -266,28 +267,37 @@ fn web_pages(tools: &Tools, watch: Watch<'_>) -> anyhow::Result<()> {
 
 /// Runs scripts of the web app.
 pub(crate) fn web_app(tools: &Tools, watch: Watch<'_>, scripts: &[&str]) -> anyhow::Result<()> {
-    let packages = tools
-        .get(Tool::WebPackages)
-        .context("the npm packages are missing")?;
-    web::link(packages)?;
     for script in scripts {
-        let mut npm = workspace::at_root(Command::new("npm"));
-        npm.args(["run", "--silent", script])
-            .current_dir(web::folder());
-        if let Some(browser) = tools.get(Tool::Browser) {
-            npm.env("ESTELLE_CHROMIUM", browser);
-        }
-        npm.envs(tools.variables());
-        for (variable, program) in PROGRAMS {
-            npm.env(variable, workspace::built(program));
-        }
-        let output = command::run(&mut npm, WEB_LIMIT, watch)
-            .with_context(|| format!("`npm run {script}` failed"))?;
+        let output = web_script(tools, watch, script, workspace::built)?;
         for figure in output.lines().filter(|line| is_figure(line)) {
             println!("    {}", figure.trim());
         }
     }
     Ok(())
+}
+
+/// Runs one script of the web app over these programs, and gives what it printed.
+pub(crate) fn web_script(
+    tools: &Tools,
+    watch: Watch<'_>,
+    script: &str,
+    program: fn(&str) -> PathBuf,
+) -> anyhow::Result<String> {
+    let packages = tools
+        .get(Tool::WebPackages)
+        .context("the npm packages are missing")?;
+    web::link(packages)?;
+    let mut npm = workspace::at_root(Command::new("npm"));
+    npm.args(["run", "--silent", script])
+        .current_dir(web::folder());
+    if let Some(browser) = tools.get(Tool::Browser) {
+        npm.env("ESTELLE_CHROMIUM", browser);
+    }
+    npm.envs(tools.variables());
+    for (variable, name) in PROGRAMS {
+        npm.env(variable, program(name));
+    }
+    command::run(&mut npm, WEB_LIMIT, watch).with_context(|| format!("`npm run {script}` failed"))
 }
 
 /// What the scripts of the web app measure, and what they had to try again.

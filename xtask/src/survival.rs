@@ -1,7 +1,8 @@
 //! `cargo xtask survival`: plays the survival matrix with the simulator and both real CLIs, and writes the page.
 //!
 //! The stories are in `crates/proof`; this builds the programs, runs them and says where the result is. A story that
-//! fails is named with its reason, and the page is written all the same: it then says what does not survive.
+//! fails is named with its reason, and the page is written all the same: it then says what does not survive. Single stories
+//! change their own cells of the page, and no others.
 
 use std::process::Command;
 use std::time::Duration;
@@ -37,10 +38,9 @@ pub(crate) fn run(only: Option<&str>) -> anyhow::Result<()> {
     progress.step("survival", "every story of the matrix", |watch| {
         let mut stories = workspace::at_root(Command::new(workspace::built("estelle-survival")));
         stories.envs(tools.variables());
-        match only {
-            Some(only) => stories.args(["-", only]),
-            None => stories.arg(workspace::root().join("docs/survival.md")),
-        };
+        stories.env("ESTELLE_SURVIVAL_ALONE", "1");
+        stories.arg(workspace::root().join("docs/survival.md"));
+        stories.args(only);
         let output = command::run(&mut stories, PLAY_LIMIT, watch).context("not all survived")?;
         println!("{output}");
         Ok(())

@@ -50,10 +50,10 @@ fn invalid_utf8_is_reported_and_reading_goes_on() {
 }
 
 #[test]
-fn a_line_of_64_mebibytes_is_reported_without_being_kept() {
+fn a_line_of_a_gibibyte_is_reported_without_being_kept() {
     let chunk = vec![b'x'; 1024 * 1024];
     let mut splitter = Splitter::default();
-    for _ in 0..64 {
+    for _ in 0..1024 {
         splitter.push(&chunk);
         assert_eq!(splitter.next_frame(), None);
         assert!(splitter.buffer.capacity() <= 2 * DEFAULT_LINE_LIMIT);
@@ -69,10 +69,10 @@ fn a_line_of_64_mebibytes_is_reported_without_being_kept() {
     };
     assert_eq!(
         (head.len(), length, limit),
-        (HEAD_LIMIT, 64 * 1024 * 1024, DEFAULT_LINE_LIMIT)
+        (HEAD_LIMIT, 1024 * 1024 * 1024, DEFAULT_LINE_LIMIT)
     );
     assert_eq!(splitter.next_frame(), Some(line("{}")));
-    assert_eq!(splitter.offset(), 64 * 1024 * 1024 + 4);
+    assert_eq!(splitter.offset(), 1024 * 1024 * 1024 + 4);
 }
 
 #[test]

@@ -3,16 +3,22 @@
 //! The token is made once and kept in the data folder, in a file that its user alone can read. A port that is taken is
 //! no reason not to run, unless somebody asked for that port.
 
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use anyhow::Context as _;
-use estelle_gateway::{Devices, Gateway, GatewayConfig, GatewayParts, Key, OpenError, Settings};
+use bytes::Bytes;
+use estelle_gateway::{
+    Devices, Gateway, GatewayConfig, GatewayParts, Key, OpenError, Patience, Settings,
+};
 use estelle_proto::{ApiError, ErrorCode, Retry, Right, Token};
 use estelle_pylon::desk::LocalDesk;
 use estelle_pylon::link::host::HostLink;
 use estelle_pylon::store::Store;
+use estelle_relay::{Api, RealmName, Recognized};
+use http_body_util::{BodyExt as _, Collected};
+use hyper::{Response, StatusCode};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -23,6 +29,9 @@ use crate::up::put;
 
 /// The file of the token.
 const TOKEN: &str = "gateway.token";
+
+/// The variable of tests for the silence that clients may keep, in milliseconds.
+const PATIENCE: &str = "ESTELLE_GATEWAY_PATIENCE_MS";
 
 /// Where the token of a data folder is.
 pub(crate) fn token_file(data: &Path) -> PathBuf {
@@ -37,14 +46,14 @@ pub(crate) struct Inner {
     pub(crate) store: Store,
 }
 
-/// Opens the gateway, if one is wanted, and says where it is.
+/// Opens the gateway, if one is wanted.
 pub(crate) async fn open(
     config: &Config,
     data: &Path,
     inner: Inner,
     tasks: &TaskTracker,
     stop: CancellationToken,
-) -> anyhow::Result<Option<SocketAddr>> {
+) -> anyhow::Result<Option<Gateway>> {
     let section = &config.gateway;
     let Some(listen) = section.listen else {
         return Ok(None);
@@ -61,6 +70,7 @@ pub(crate) async fn open(
             deny_first: config.host.deny_first,
         },
         build: env!("CARGO_PKG_VERSION").to_owned(),
+        patience: patience(),
     };
     let parts = GatewayParts {
         desk: inner.desk,
@@ -72,7 +82,7 @@ pub(crate) async fn open(
         Ok(gateway) => {
             let address = gateway.address();
             tracing::info!(%address, "the gateway listens");
-            Ok(Some(address))
+            Ok(Some(gateway))
         }
         Err(error @ OpenError::Bind { .. }) if Config::default().gateway.listen == Some(listen) => {
             tracing::warn!(%error, "there is no gateway; set `gateway.listen` to another address");
@@ -83,6 +93,55 @@ pub(crate) async fn open(
         }
     }
 }
+
+/// How long clients may be silent. Only a test that cannot wait for it says otherwise.
+fn patience() -> Patience {
+    let told = std::env::var(PATIENCE).ok();
+    let millis = told.and_then(|text| text.parse().ok());
+    millis.map_or_else(Patience::default, |millis| {
+        Patience::of(Duration::from_millis(millis))
+    })
+}
+
+/// The gateway as devices reach it through the relay of the same process: under the origin of the page, with their own secret
+/// and rights. It is empty while there is no gateway.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reached(Arc<RwLock<Option<Gateway>>>);
+
+impl Reached {
+    /// From now on it is this one.
+    pub(crate) fn set(&self, gateway: Option<Gateway>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = gateway;
+    }
+
+    fn get(&self) -> Option<Gateway> {
+        let current = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        current.clone()
+    }
+
+    /// What the relay hands requests to. Only devices of this household come through.
+    pub(crate) fn api(&self, realm: RealmName) -> Api {
+        let reached = self.clone();
+        Arc::new(move |device: Recognized, request| {
+            let (reached, realm) = (reached.clone(), realm.clone());
+            Box::pin(async move {
+                let gateway = reached.get().filter(|_| device.realm == realm);
+                let Some(gateway) = gateway else {
+                    let mut none = Response::new(Bytes::from_static(NOTHING));
+                    *none.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
+                    return none;
+                };
+                let (parts, body) = gateway.answer(device.rights, request).await.into_parts();
+                let body = body.collect().await.map(Collected::to_bytes);
+                Response::from_parts(parts, body.unwrap_or_default())
+            })
+        })
+    }
+}
+
+/// The answer while there is no gateway.
+const NOTHING: &[u8] =
+    br#"{"error":"there is no gateway on this machine now","code":"host_unavailable"}"#;
 
 fn keys(config: &Config, data: &Path) -> anyhow::Result<Vec<Key>> {
     let all = vec![

@@ -1,7 +1,7 @@
 //! `estelle logs`: what the parts of this machine wrote, and what they write now.
 //!
 //! Relay and Pylon of `estelle up` share a log; a line belongs to the part that its target names, and lines without one to
-//! the line before them.
+//! the line before them. A line of JSON says its target itself.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Seek as _, Write as _};
@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
+use serde::Deserialize;
 use serde_json::json;
 
 use crate::chat::clean;
@@ -66,6 +67,12 @@ struct Sieve {
 impl Sieve {
     fn keeps(&mut self, line: &str) -> bool {
         let Some(part) = self.part else { return true };
+        if line.starts_with('{')
+            && let Ok(entry) = serde_json::from_str::<Entry>(line)
+        {
+            self.keeps = entry.target.starts_with(part.target());
+            return self.keeps;
+        }
         let mut words = line.split_whitespace();
         let is_entry = words.next().is_some_and(|word| {
             word.len() > 19 && word.as_bytes()[4] == b'-' && word.contains('T')
@@ -77,6 +84,12 @@ impl Sieve {
         }
         self.keeps
     }
+}
+
+/// A line of JSON, as `log_format = "json"` writes them.
+#[derive(Debug, Deserialize)]
+struct Entry {
+    target: String,
 }
 
 /// A log that is read as it grows.
@@ -241,6 +254,8 @@ mod tests {
         assert!(sieve.keeps(&format!("{stamp} ERROR estelle_pylon::desk: no")));
         assert!(sieve.keeps("  and why"));
         assert!(!sieve.keeps(&format!("{stamp}  INFO estelle::up: started")));
+        assert!(sieve.keeps(r#"{"target":"estelle_pylon::desk","message":"no"}"#));
+        assert!(!sieve.keeps(r#"{"target":"estelle_relay","message":"estelle_pylon::x"}"#));
     }
 
     #[test]

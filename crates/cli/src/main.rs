@@ -11,6 +11,7 @@ mod client;
 mod config;
 mod data;
 mod doctor;
+mod ending;
 mod gateway;
 mod host;
 mod leash;
@@ -81,13 +82,34 @@ enum Command {
     Verify(verify::VerifyArgs),
 }
 
+/// The host alone. It runs on for months, and would hold the pages of the whole tree of commands as long.
+#[derive(Debug, Parser)]
+#[command(name = "estelle")]
+enum OnlyHost {
+    Host(Box<host::HostArgs>),
+}
+
+/// What is wanted. Whatever the short list does not take, help and mistakes included, is for the whole one.
+fn command() -> Command {
+    let is_host = std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "host");
+    match is_host.then(OnlyHost::try_parse) {
+        Some(Ok(OnlyHost::Host(args))) => Command::Host(args),
+        Some(Err(_)) | None => Arguments::parse().command,
+    }
+}
+
 fn main() -> ExitCode {
     let called = std::env::args_os().next().map(std::path::PathBuf::from);
     let called = called.as_deref().and_then(std::path::Path::file_name);
     if called.is_some_and(|name| name == SIMULATOR) {
         return simulate();
     }
-    let outcome = match Arguments::parse().command {
+    if let Some(outcome) = shim::role() {
+        return outcome.unwrap_or_else(failed);
+    }
+    let outcome = match command() {
         Command::Up(args) => up::run(&args),
         Command::Client(command) => client::run(command),
         Command::Backup(args) => archive::backup(&args),
@@ -117,10 +139,13 @@ fn main() -> ExitCode {
         Command::Trial(args) => trial::run(&args),
         Command::Verify(args) => verify::run(args),
     };
-    outcome.unwrap_or_else(|error| {
-        anstream::eprintln!("{error:#}");
-        ExitCode::from(client::exit_code(&error))
-    })
+    outcome.unwrap_or_else(failed)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the error ends here")]
+fn failed(error: anyhow::Error) -> ExitCode {
+    anstream::eprintln!("{error:#}");
+    ExitCode::from(client::exit_code(&error))
 }
 
 fn simulate() -> ExitCode {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{Args, Command};
 use clap_complete::Shell;
+use serde_json::json;
 
 /// Print the completions for a shell.
 ///
@@ -23,6 +24,9 @@ pub(crate) struct ManArgs {
     /// The folder to write to, such as ~/.local/share/man/man1.
     #[arg(long, value_name = "FOLDER")]
     dir: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs `estelle completions`.
@@ -39,5 +43,8 @@ pub(crate) fn man(args: &ManArgs, command: Command) -> anyhow::Result<ExitCode> 
     let failed = || format!("failed to write to {}", args.dir.display());
     std::fs::create_dir_all(&args.dir).with_context(failed)?;
     clap_mangen::generate_to(command, &args.dir).with_context(failed)?;
+    if args.json {
+        anstream::println!("{}", json!({ "folder": args.dir }));
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -261,6 +261,12 @@ impl Desk {
             data_folder: self.data_folder.as_deref(),
             messages: &[],
             resolve: &|path| estelle_host::links::follow(path, &self.cwd),
+            twins: &|_| Vec::new(),
+        };
+        let twins = |path: &str| estelle_host::links::twins(path, &place.vicinity(path));
+        let place = Place {
+            twins: &twins,
+            ..place
         };
         judge(policy, place, tool, input)
     }

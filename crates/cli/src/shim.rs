@@ -18,6 +18,26 @@ pub(crate) struct ShimArgs {
     folder: PathBuf,
 }
 
+/// Does what the host started this process for, if it did: there is one such process for each agent, and none of them
+/// needs to know the other commands.
+pub(crate) fn role() -> Option<anyhow::Result<ExitCode>> {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    let [role, folder] = words.as_slice() else {
+        return None;
+    };
+    // A folder has a whole path; anything else was typed by a person.
+    let folder = PathBuf::from(folder);
+    if !folder.is_absolute() {
+        return None;
+    }
+    match role.to_str()? {
+        "shim" => Some(run(ShimArgs { folder })),
+        "shim-child" => Some(run_child(ShimArgs { folder })),
+        "keeper" => Some(run_keeper(&KeeperArgs { folder })),
+        _ => None,
+    }
+}
+
 /// The parent of a CLI: waits for its end and writes it down.
 pub(crate) fn run(args: ShimArgs) -> anyhow::Result<ExitCode> {
     let mut child = Command::new(std::env::current_exe()?);

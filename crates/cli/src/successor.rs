@@ -6,6 +6,7 @@
 
 use std::convert::Infallible;
 use std::ffi::OsString;
+use std::fs::File;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -75,13 +76,15 @@ impl Successor {
         note.store(&folder).context("failed to count the attempt")?;
         let (watch, over) = mpsc::channel::<Infallible>();
         let (late, place) = (note.clone(), folder.clone());
+        let patience = patience();
         std::thread::spawn(move || {
-            if over.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-                let why = format!("it was not ready after {} s", PATIENCE.as_secs());
+            if over.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let why = format!("it was not ready after {} s", patience.as_secs());
                 let error = go_back(late, &place, why);
                 tracing::error!("the former program cannot be started: {error:#}");
             }
         });
+        stumble();
         Ok(Self {
             folder,
             trial: Some(Trial {
@@ -145,21 +148,54 @@ fn take_back(note: &Succession, data: &Path) -> anyhow::Result<()> {
         tracing::warn!("this build did not start when it was deployed");
         return Ok(());
     }
-    let store = data.join(STORE);
-    if Store::is_newer(&store) {
+    put_database_back(&data.join(STORE), &note.database)
+}
+
+/// Puts the copy of the database in place of one that the new program has changed. What was begun is finished: a copy that
+/// has its name is whole, and as long as it is there the newer database may be gone already.
+fn put_database_back(store: &Path, copy: &Path) -> anyhow::Result<()> {
+    let whole = store.join(format!("{DATABASE}.former"));
+    if !whole.exists() {
+        if !Store::is_newer(store) {
+            return Ok(());
+        }
         tracing::warn!(
             "the new program has changed the database; the copy from before is put back"
         );
-        for end in ["", "-wal", "-shm"] {
-            let file = store.join(format!("{DATABASE}{end}"));
-            let aside = store.join(format!("{DATABASE}.newer{end}"));
-            if file.exists() {
-                std::fs::rename(&file, aside)?;
-            }
-        }
-        std::fs::copy(&note.database, store.join(DATABASE)).context("failed to put it back")?;
+        let part = store.join(format!("{DATABASE}.former.part"));
+        std::fs::copy(copy, &part).context("failed to copy the database from before")?;
+        File::open(&part)?.sync_all()?;
+        std::fs::rename(&part, &whole)?;
+        File::open(store)?.sync_all()?;
     }
-    Ok(())
+    estelle_host::failpoint("database-copied");
+    for end in ["", "-wal", "-shm"] {
+        let file = store.join(format!("{DATABASE}{end}"));
+        let aside = store.join(format!("{DATABASE}.newer{end}"));
+        if file.exists() {
+            std::fs::rename(&file, aside)?;
+        }
+    }
+    estelle_host::failpoint("database-aside");
+    std::fs::rename(&whole, store.join(DATABASE)).context("failed to put it back")?;
+    Ok(File::open(store)?.sync_all()?)
+}
+
+/// How long a new program has to be ready; tests wait less.
+fn patience() -> Duration {
+    let wanted = std::env::var("ESTELLE_SUCCESSOR_PATIENCE_MS").ok();
+    let wanted = wanted.and_then(|wanted| wanted.parse().ok());
+    wanted.map_or(PATIENCE, Duration::from_millis)
+}
+
+/// A place at which a program on trial dies or hangs, for tests.
+fn stumble() {
+    estelle_host::failpoint("successor");
+    if std::env::var("ESTELLE_FAILPOINT").is_ok_and(|place| place == "successor:hang") {
+        loop {
+            std::thread::park();
+        }
+    }
 }
 
 /// Becomes a program, with the arguments of this one. Gives why not.
@@ -231,6 +267,7 @@ impl Way {
             repository: deploy.repository.clone(),
             branch: deploy.branch.clone(),
             remote: deploy.remote.clone(),
+            allow_older: deploy.allow_older,
             commands: deploy.commands(),
             step_limit: deploy.step_limit(),
             releases: deploy.releases(data),
@@ -242,5 +279,46 @@ impl Way {
             trial,
             becoming: self.becoming.clone(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A newer database and a copy from before it; nothing is a database but by its first bytes.
+    async fn changed(place: &Path) -> PathBuf {
+        let store = place.join("store");
+        Store::open(&store).unwrap().close().await;
+        let copy = place.join("before.db");
+        std::fs::copy(store.join(DATABASE), &copy).unwrap();
+        let mut bytes = std::fs::read(store.join(DATABASE)).unwrap();
+        bytes[60..64].copy_from_slice(&99_u32.to_be_bytes());
+        std::fs::write(store.join(DATABASE), bytes).unwrap();
+        copy
+    }
+
+    #[tokio::test]
+    async fn a_database_is_put_back_whole_wherever_it_was_interrupted() {
+        let place = tempfile::tempdir().unwrap();
+        let (store, copy) = (place.path().join("store"), changed(place.path()).await);
+        let at = |name: &str| store.join(format!("{DATABASE}{name}"));
+        let before = std::fs::read(&copy).unwrap();
+        assert!(Store::is_newer(&store));
+        // A copy that was not finished counts for nothing.
+        std::fs::write(at(".former.part"), "half").unwrap();
+        put_database_back(&store, &copy).unwrap();
+        assert_eq!(std::fs::read(at("")).unwrap(), before);
+        assert!(at(".newer").exists() && !at(".former").exists());
+        // Twice is as good as once.
+        put_database_back(&store, &copy).unwrap();
+        assert_eq!(std::fs::read(at("")).unwrap(), before);
+
+        // The newer one was put aside, and nothing else was done.
+        std::fs::remove_file(at("")).unwrap();
+        std::fs::copy(&copy, at(".former")).unwrap();
+        std::fs::remove_file(&copy).unwrap();
+        put_database_back(&store, &copy).unwrap();
+        assert_eq!(std::fs::read(at("")).unwrap(), before);
     }
 }

@@ -1,4 +1,5 @@
-//! Columns of plain text, as wide as what stands in them, and no wider than the terminal.
+//! Columns of plain text, as wide as what stands in them, and no wider than the terminal of standard output; whoever reads
+//! a pipe gets all of it.
 //!
 //! Everything that is put in is made harmless to a terminal; names of tools and folders come from elsewhere. Width is
 //! counted in columns: a Korean or Japanese letter and most pictures take two.
@@ -8,6 +9,7 @@ use std::fmt;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::chat::clean;
+use crate::chat::printer::Printer;
 
 /// What stands between two columns.
 const GAP: &str = "  ";
@@ -21,11 +23,20 @@ enum Row {
 }
 
 /// Rows of cells, and lines between them.
-#[derive(Default)]
 pub(crate) struct Table {
     rows: Vec<Row>,
     /// What there is room for; nothing means as much as is needed.
     columns: Option<usize>,
+}
+
+impl Default for Table {
+    /// An empty table that will fit the terminal.
+    fn default() -> Self {
+        Self {
+            rows: Vec::new(),
+            columns: Printer::columns(),
+        }
+    }
 }
 
 impl Table {
@@ -36,12 +47,6 @@ impl Table {
 
     pub(crate) fn note(&mut self, text: &str) {
         self.rows.push(Row::Note(clean::line(text).into_owned()));
-    }
-
-    /// The same table, no wider than a terminal of so many columns.
-    #[must_use]
-    pub(crate) fn fit(self, columns: Option<usize>) -> Self {
-        Self { columns, ..self }
     }
 
     /// How wide each column is: as wide as its cells, and where that is too much the widest give way first.
@@ -121,8 +126,11 @@ pub(crate) fn ago(milliseconds: u64) -> String {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
-        let mut table = Table::default();
+    fn table(columns: Option<usize>) -> Table {
+        let mut table = Table {
+            columns,
+            ..Table::default()
+        };
         table.row(["id-1", "한국어 이름", "a long text that needs much room"].map(str::to_owned));
         table.note("a note");
         table.row(["id-22", "name", "x"].map(str::to_owned));
@@ -132,7 +140,7 @@ mod tests {
     #[test]
     fn columns_stand_below_each_other_in_every_script() {
         assert_eq!(
-            table().to_string(),
+            table(None).to_string(),
             "id-1   한국어 이름  a long text that needs much room\n\
              a note\n\
              id-22  name         x\n"
@@ -141,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_widest_column_gives_way_in_a_narrow_terminal() {
-        let text = table().fit(Some(34)).to_string();
+        let text = table(Some(34)).to_string();
         assert_eq!(
             text,
             "id-1   한국어 이름  a long text t…\n\

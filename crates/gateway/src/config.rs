@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use estelle_proto::devices::PairedDevice;
 use estelle_proto::{ApiError, Right, Token};
@@ -48,6 +49,40 @@ pub struct GatewayConfig {
     pub settings: Settings,
     /// The build, for people.
     pub build: String,
+    /// How long it bears clients that do not stir.
+    pub patience: Patience,
+}
+
+/// How long a WebSocket is kept for a client that does not stir.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// How often a client is asked whether it is there.
+    pub ping: Duration,
+    /// How long it may say nothing at all.
+    pub silence: Duration,
+    /// How long it may take nothing of what is sent.
+    pub write: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self {
+            ping: Duration::from_secs(20),
+            silence: Duration::from_mins(1),
+            write: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Patience {
+    /// One that ends after this time of silence.
+    pub fn of(silence: Duration) -> Self {
+        Self {
+            ping: silence / 3,
+            silence,
+            write: silence / 2,
+        }
+    }
 }
 
 impl GatewayConfig {

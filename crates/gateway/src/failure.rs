@@ -86,13 +86,18 @@ fn status(code: &ErrorCode) -> StatusCode {
         | ErrorCode::UnknownConversation
         | ErrorCode::UnknownDevice
         | ErrorCode::UnknownTerminal
+        | ErrorCode::UnknownUpload
         | ErrorCode::UnknownToolUse
         | ErrorCode::UnknownTask
-        | ErrorCode::UnknownDecision => StatusCode::NOT_FOUND,
+        | ErrorCode::UnknownDecision
+        | ErrorCode::UnknownWorktree
+        | ErrorCode::UnknownSession => StatusCode::NOT_FOUND,
         ErrorCode::AlreadyAnswered
         | ErrorCode::DecisionVoid
         | ErrorCode::DuplicateId
+        | ErrorCode::BranchTaken
         | ErrorCode::Conflict
+        | ErrorCode::UncommittedWork
         | ErrorCode::StaleCursor => StatusCode::CONFLICT,
         ErrorCode::BadPath
         | ErrorCode::NotConfigured
@@ -101,6 +106,7 @@ fn status(code: &ErrorCode) -> StatusCode {
         ErrorCode::AgentUnavailable | ErrorCode::HostUnavailable | ErrorCode::ProtocolMismatch => {
             StatusCode::SERVICE_UNAVAILABLE
         }
+        ErrorCode::BudgetExceeded => StatusCode::PAYMENT_REQUIRED,
         ErrorCode::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
         ErrorCode::Internal | ErrorCode::Unknown(_) => StatusCode::INTERNAL_SERVER_ERROR,
     }

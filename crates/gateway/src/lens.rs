@@ -12,8 +12,8 @@ use estelle_proto::ipc::ServerShutdown;
 use estelle_proto::runs::PauseReason;
 use estelle_proto::writing::{BlockKind, OpenBlock};
 use estelle_proto::{
-    ClientMessageId, ConversationId, Generation, HistoryMessage, Json, PermissionDecision, Role,
-    ToolUseId,
+    ClientMessageId, ConversationId, DeviceId, Generation, HistoryMessage, Json,
+    PermissionDecision, Role, ToolUseId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +31,9 @@ pub(crate) enum Down {
         sub_agent: Option<SubAgent>,
         #[serde(rename = "final")]
         is_final: bool,
+        /// It is the whole, and what was provisional before it is void: the text turned out to be another one.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        replaces: bool,
     },
     PermissionRequest {
         permission: Permission,
@@ -40,6 +43,9 @@ pub(crate) enum Down {
         request_id: ToolUseId,
         #[serde(skip_serializing_if = "Option::is_none")]
         decision: Option<PermissionDecision>,
+        /// The device whose answer counts; absent when nobody answered, or a rule did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        answered_by: Option<DeviceId>,
     },
     StatusChange {
         status: SessionState,
@@ -77,10 +83,27 @@ pub(crate) enum Down {
         session_id: ConversationId,
         seconds_left: u64,
     },
+    /// All that was missed and all that waits was told; what follows is live. A decision that was told before and not
+    /// again waits no longer.
+    CaughtUp {},
     /// What the client said is in the log and will run once.
     Accepted {
         client_message_id: ClientMessageId,
     },
+}
+
+impl Down {
+    /// What is asked, if something is.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "nothing else asks for anything"
+    )]
+    pub(crate) fn into_permission(self) -> Option<Permission> {
+        match self {
+            Self::PermissionRequest { permission } => Some(permission),
+            _ => None,
+        }
+    }
 }
 
 impl From<ServerShutdown> for Down {
@@ -107,6 +130,8 @@ const NAMELESS: &str = "sub-agent";
 enum Standing {
     Provisional,
     Final,
+    /// Final, and in the place of what was shown of it.
+    Whole,
 }
 
 /// A block of text that is being written, as far as the client has it.
@@ -153,6 +178,7 @@ impl Lens {
                 let summary = task.summary.as_deref().filter(|text| !text.is_empty());
                 summary.map(remark)
             }
+            ClaudeEvent::Remark(said) => Some(remark(&said.text)),
             ClaudeEvent::SessionReset(_) => Some(remark("a new session begins")),
             ClaudeEvent::Error(error) => Some(failure(error)),
             ClaudeEvent::PermissionAsked(asked) => Some(Down::PermissionRequest {
@@ -160,6 +186,7 @@ impl Lens {
                     request_id: asked.tool_use_id.clone(),
                     action: asked.tool_name.clone(),
                     details: asked.tool_input.clone(),
+                    input_hash: asked.input_hash.clone(),
                     reason: asked.reason.clone(),
                 },
             }),
@@ -168,12 +195,14 @@ impl Lens {
                     request_id: asked.tool_use_id.clone(),
                     action: QUESTION.to_owned(),
                     details: questions(&asked.questions),
+                    input_hash: asked.input_hash.clone(),
                     reason: None,
                 },
             }),
             ClaudeEvent::DecisionAnswered(answered) => Some(Down::PermissionResolved {
                 request_id: answered.tool_use_id.clone(),
                 decision: answered.decision.clone(),
+                answered_by: answered.device_id,
             }),
             _ => self.lifecycle(event),
         }
@@ -331,18 +360,27 @@ impl Lens {
         let mut open = self.open.iter();
         let done = open.position(|open| open.parent.as_ref() == parent);
         let shown = done.map(|index| self.open.remove(index).shown);
-        let rest = shown.and_then(|shown| text.text.strip_prefix(shown.as_str()));
-        let rest = rest.unwrap_or(&text.text).to_owned();
-        self.output(rest, parent, Standing::Final)
+        let Some(shown) = shown else {
+            return self.output(text.text.clone(), parent, Standing::Final);
+        };
+        match text.text.strip_prefix(shown.as_str()) {
+            Some(rest) => self.output(rest.to_owned(), parent, Standing::Final),
+            None => self.output(text.text.clone(), parent, Standing::Whole),
+        }
     }
 
     fn output(&self, text: String, parent: Option<&ToolUseId>, standing: Standing) -> Down {
-        let is_final = standing == Standing::Final;
+        let (is_final, replaces) = match standing {
+            Standing::Provisional => (false, false),
+            Standing::Final => (true, false),
+            Standing::Whole => (true, true),
+        };
         let Some(parent) = parent else {
             return Down::Output {
                 content: Some(text),
                 sub_agent: None,
                 is_final,
+                replaces,
             };
         };
         let name = self.names.get(parent).map_or(NAMELESS, String::as_str);
@@ -353,6 +391,7 @@ impl Lens {
                 output: text,
             }),
             is_final,
+            replaces,
         }
     }
 }
@@ -362,6 +401,7 @@ fn remark(text: &str) -> Down {
         content: Some(format!("[System] {text}")),
         sub_agent: None,
         is_final: true,
+        replaces: false,
     }
 }
 

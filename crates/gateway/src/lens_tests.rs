@@ -65,6 +65,16 @@ fn what_is_missing_of_the_pieces_comes_with_the_whole() {
 }
 
 #[test]
+fn a_text_that_became_another_one_takes_the_place_of_what_was_shown() {
+    let mut lens = lens();
+    told(&mut lens, &piece(0, 0, "one two"));
+    let expected = json!({"type": "output", "content": "three", "final": true, "replaces": true});
+    assert_eq!(told(&mut lens, &whole("three")), expected);
+    let expected = json!({"type": "output", "content": "four", "final": true});
+    assert_eq!(told(&mut lens, &whole("four")), expected);
+}
+
+#[test]
 fn results_echoes_and_states_never_reach_a_client() {
     let usage = Usage::new(1, 2, 3, 4);
     let events: [ClaudeEvent; 3] = [

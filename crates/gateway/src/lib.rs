@@ -10,9 +10,12 @@
 
 mod body;
 mod config;
+mod connection;
 mod failure;
 mod guard;
 mod lens;
+mod lobby;
+mod missed;
 mod operations;
 mod page;
 mod query;
@@ -22,5 +25,5 @@ mod server;
 mod shape;
 mod socket;
 
-pub use config::{Devices, GatewayConfig, GatewayParts, Key, Settings};
+pub use config::{Devices, GatewayConfig, GatewayParts, Key, Patience, Settings};
 pub use server::{Gateway, OpenError};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use crate::failure::Failure;
+use crate::routes::decoded;
 
 /// What stands behind the question mark.
 #[derive(Debug, Default)]
@@ -54,22 +55,9 @@ impl Query {
     }
 }
 
-/// Undoes the encoding of a form; nothing if it is none.
+/// Undoes the encoding of a form; nothing if it is none. A plus that is meant is written as `%2B`.
 fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let (high, low) = (rest.next()?, rest.next()?);
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                u8::try_from(digit(high)? * 16 + digit(low)?).ok()?
-            }
-            byte => byte,
-        });
-    }
-    String::from_utf8(bytes).ok()
+    decoded(&text.replace('+', " "))
 }
 
 #[cfg(test)]

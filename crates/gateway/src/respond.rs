@@ -18,8 +18,9 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde::Serialize;
 
 use crate::failure::Failure;
+use crate::lobby::Seat;
 use crate::operations::{self, Caller};
-use crate::routes::{self, Access, Found};
+use crate::routes::{self, Access, Found, Named};
 use crate::server::Shell;
 use crate::socket;
 
@@ -42,6 +43,26 @@ pub(crate) async fn respond(shell: Arc<Shell>, request: Request<Incoming>) -> An
     answer
 }
 
+/// Answers a request of somebody who was recognized elsewhere, and may do this much.
+pub(crate) async fn respond_to(
+    shell: &Arc<Shell>,
+    rights: Vec<Right>,
+    request: Request<Incoming>,
+) -> Answer {
+    let dispatched = dispatch(shell, Who::Known(rights), request).await;
+    let mut answer = dispatched.unwrap_or_else(|failure| refused(&failure));
+    harden(answer.headers_mut());
+    answer
+}
+
+/// Who asks.
+enum Who {
+    /// Whoever has the token in the header.
+    Bearer,
+    /// Somebody with these rights.
+    Known(Vec<Right>),
+}
+
 async fn route(shell: &Arc<Shell>, request: Request<Incoming>) -> Result<Answer, Failure> {
     let (headers, uri) = (request.headers(), request.uri());
     if !shell.guard.allows(headers, uri) {
@@ -52,14 +73,23 @@ async fn route(shell: &Arc<Shell>, request: Request<Incoming>) -> Result<Answer,
             text,
         ));
     }
-    if let Some(Some(id)) = routes::fits(routes::SOCKET, uri.path()) {
+    if let Some(Named { id: Some(id), .. }) = routes::fits(routes::SOCKET, uri.path()) {
         let id = id.to_owned();
         return socket::upgrade(shell, request, &id, socket::Place::Session);
     }
-    if let Some(Some(id)) = routes::fits(routes::TERMINAL_SOCKET, uri.path()) {
+    if let Some(Named { id: Some(id), .. }) = routes::fits(routes::TERMINAL_SOCKET, uri.path()) {
         let id = id.to_owned();
         return socket::upgrade(shell, request, &id, socket::Place::Terminal);
     }
+    dispatch(shell, Who::Bearer, request).await
+}
+
+async fn dispatch(
+    shell: &Arc<Shell>,
+    who: Who,
+    request: Request<Incoming>,
+) -> Result<Answer, Failure> {
+    let (headers, uri) = (request.headers(), request.uri());
     if headers.contains_key(UPGRADE) {
         return Err(Failure::invalid("there is no WebSocket here"));
     }
@@ -70,15 +100,26 @@ async fn route(shell: &Arc<Shell>, request: Request<Incoming>) -> Result<Answer,
             Err(Failure::new(StatusCode::NOT_FOUND, "not_found", text))
         }
         Found::OtherMethod(methods) => Ok(other_method(&methods)),
-        Found::Route(route, id) => {
+        Found::Route(route, named) => {
             let rights = match &route.access {
                 Access::Public => Vec::new(),
-                Access::Right(right) => authorized(shell, headers, right)?,
+                Access::Right(right) => {
+                    let rights = match who {
+                        Who::Known(rights) => Some(rights),
+                        Who::Bearer => bearer(headers).and_then(|token| shell.config.rights(token)),
+                    };
+                    let seat = request.extensions().get::<Arc<Seat>>();
+                    if let Some(seat) = seat.filter(|_| rights.is_some()) {
+                        seat.is_known();
+                    }
+                    authorized(rights, right)?
+                }
             };
             let caller = Caller {
                 shell: shell.clone(),
                 rights,
-                id: id.map(str::to_owned),
+                id: named.id.map(str::to_owned),
+                task: named.task.map(str::to_owned),
             };
             operations::carry_out(route.operation, caller, request).await
         }
@@ -86,8 +127,7 @@ async fn route(shell: &Arc<Shell>, request: Request<Incoming>) -> Result<Answer,
 }
 
 /// The rights of whoever calls, if the one that is needed is among them.
-fn authorized(shell: &Shell, headers: &HeaderMap, right: &Right) -> Result<Vec<Right>, Failure> {
-    let rights = bearer(headers).and_then(|token| shell.config.rights(token));
+fn authorized(rights: Option<Vec<Right>>, right: &Right) -> Result<Vec<Right>, Failure> {
     let rights = rights.ok_or_else(unauthorized)?;
     if !rights.contains(right) {
         let text = format!("this needs the right `{right}`");
@@ -112,6 +152,15 @@ pub(crate) fn unauthorized() -> Failure {
     let text = "a token is needed: `Authorization: Bearer <token>`";
     let code = ErrorCode::NotAuthenticated;
     Failure::new(StatusCode::UNAUTHORIZED, code.as_str(), text)
+}
+
+/// The answer to a request that took too long.
+pub(crate) fn late() -> Answer {
+    let text = "this took too long: ask again what became of it";
+    let failure = Failure::new(StatusCode::GATEWAY_TIMEOUT, "timeout", text);
+    let mut answer = refused(&failure);
+    harden(answer.headers_mut());
+    answer
 }
 
 fn refused(failure: &Failure) -> Answer {

@@ -21,6 +21,7 @@ pub(crate) enum Operation {
     Stop,
     Resume,
     ListMessages,
+    ListEvents,
     Search,
     ListWorkspaces,
     CreateWorkspace,
@@ -32,6 +33,16 @@ pub(crate) enum Operation {
     ListTerminals,
     CreateTerminal,
     CloseTerminal,
+    ListTasks,
+    CreateTask,
+    GetTask,
+    MarkTask,
+    GetWorker,
+    OrderWorker,
+    MergeWorktree,
+    RemoveWorktree,
+    ListSaved,
+    ContinueSaved,
 }
 
 /// Who may ask.
@@ -73,7 +84,7 @@ pub(crate) const SOCKET: &str = "/ws/sessions/{id}";
 pub(crate) const TERMINAL_SOCKET: &str = "/ws/terminals/{id}";
 
 /// All routes.
-pub(crate) static ROUTES: [Route; 25] = [
+pub(crate) static ROUTES: [Route; 36] = [
     route(
         Method::GET,
         "/api/health",
@@ -143,6 +154,12 @@ pub(crate) static ROUTES: [Route; 25] = [
         Operation::ListMessages,
         VIEW,
     ),
+    route(
+        Method::GET,
+        "/api/sessions/{id}/events",
+        Operation::ListEvents,
+        VIEW,
+    ),
     route(Method::GET, "/api/search", Operation::Search, VIEW),
     route(
         Method::GET,
@@ -189,13 +206,82 @@ pub(crate) static ROUTES: [Route; 25] = [
         Operation::CloseTerminal,
         TERMINAL,
     ),
+    route(
+        Method::GET,
+        "/api/workspaces/{id}/tasks",
+        Operation::ListTasks,
+        VIEW,
+    ),
+    route(
+        Method::POST,
+        "/api/workspaces/{id}/tasks",
+        Operation::CreateTask,
+        PROMPT,
+    ),
+    route(
+        Method::GET,
+        "/api/workspaces/{id}/tasks/{task}",
+        Operation::GetTask,
+        VIEW,
+    ),
+    route(
+        Method::PATCH,
+        "/api/workspaces/{id}/tasks/{task}",
+        Operation::MarkTask,
+        PROMPT,
+    ),
+    route(
+        Method::GET,
+        "/api/workspaces/{id}/worker",
+        Operation::GetWorker,
+        VIEW,
+    ),
+    route(
+        Method::POST,
+        "/api/workspaces/{id}/worker",
+        Operation::OrderWorker,
+        PROMPT,
+    ),
+    route(
+        Method::POST,
+        "/api/sessions/{id}/worktree/merge",
+        Operation::MergeWorktree,
+        PROMPT,
+    ),
+    route(
+        Method::DELETE,
+        "/api/sessions/{id}/worktree",
+        Operation::RemoveWorktree,
+        ADMIN,
+    ),
+    route(
+        Method::GET,
+        "/api/workspaces/{id}/saved",
+        Operation::ListSaved,
+        PROMPT,
+    ),
+    route(
+        Method::POST,
+        "/api/workspaces/{id}/saved",
+        Operation::ContinueSaved,
+        PROMPT,
+    ),
 ];
+
+/// What a path names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Named<'a> {
+    /// What stands in the place of `{id}`.
+    pub(crate) id: Option<&'a str>,
+    /// What stands in the place of `{task}`, as it was written.
+    pub(crate) task: Option<&'a str>,
+}
 
 /// What a path leads to.
 #[derive(Debug)]
 pub(crate) enum Found<'a> {
-    /// The route, and what stands in the place of `{id}`.
-    Route(&'static Route, Option<&'a str>),
+    /// The route, and what the path names.
+    Route(&'static Route, Named<'a>),
     /// There is such a path, for these methods alone.
     OtherMethod(Vec<&'static Method>),
     Nothing,
@@ -205,11 +291,11 @@ pub(crate) enum Found<'a> {
 pub(crate) fn find<'a>(method: &Method, path: &'a str) -> Found<'a> {
     let mut others = Vec::new();
     for route in &ROUTES {
-        let Some(id) = fits(route.path, path) else {
+        let Some(named) = fits(route.path, path) else {
             continue;
         };
         if route.method == *method {
-            return Found::Route(route, id);
+            return Found::Route(route, named);
         }
         others.push(&route.method);
     }
@@ -220,22 +306,36 @@ pub(crate) fn find<'a>(method: &Method, path: &'a str) -> Found<'a> {
     }
 }
 
-/// Whether a path is one of a pattern, and what stands in the place of `{id}`.
-#[expect(
-    clippy::option_option,
-    reason = "a path that does not fit and a pattern without an id are different things"
-)]
-pub(crate) fn fits<'a>(pattern: &str, path: &'a str) -> Option<Option<&'a str>> {
+/// What a path names, if it is one of a pattern.
+pub(crate) fn fits<'a>(pattern: &str, path: &'a str) -> Option<Named<'a>> {
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
-    let mut id = None;
+    let mut named = Named::default();
     loop {
         match (wanted.next(), given.next()) {
-            (None, None) => return Some(id),
-            (Some("{id}"), Some(segment)) if !segment.is_empty() => id = Some(segment),
+            (None, None) => return Some(named),
+            (Some("{id}"), Some(segment)) if !segment.is_empty() => named.id = Some(segment),
+            (Some("{task}"), Some(segment)) if !segment.is_empty() => named.task = Some(segment),
             (Some(wanted), Some(segment)) if wanted == segment => {}
             (Some(_) | None, Some(_)) | (Some(_), None) => return None,
         }
     }
+}
+
+/// A segment of a path without its encoding; nothing if it has none that can be read.
+pub(crate) fn decoded(segment: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digit = |byte: u8| char::from(byte).to_digit(16);
+                let (high, low) = (digit(rest.next()?)?, digit(rest.next()?)?);
+                u8::try_from(high * 16 + low).ok()?
+            }
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]
@@ -248,10 +348,21 @@ mod tests {
 
     #[test]
     fn paths_lead_to_their_routes() {
-        let Found::Route(route, id) = find(&Method::POST, "/api/sessions/a/input") else {
+        let Found::Route(route, named) = find(&Method::POST, "/api/sessions/a/input") else {
             panic!("no route");
         };
-        assert_eq!((route.operation, id), (Operation::Input, Some("a")));
+        assert_eq!((route.operation, named.id), (Operation::Input, Some("a")));
+        let line = "/api/workspaces/w/tasks/a%20b%2Fc.md";
+        let Found::Route(route, named) = find(&Method::GET, line) else {
+            panic!("no route");
+        };
+        assert_eq!((route.operation, named.id), (Operation::GetTask, Some("w")));
+        let task = named.task.and_then(decoded);
+        assert_eq!(task.as_deref(), Some("a b/c.md"));
+        assert_eq!(
+            (decoded("%"), decoded("%zz"), decoded("%ff")),
+            (None, None, None)
+        );
         assert!(matches!(
             find(&Method::GET, "/api/sessions/"),
             Found::Nothing

@@ -1,34 +1,25 @@
-//! The listener: loopback alone, HTTP 1 alone, with a limit on everything a stranger can draw out.
+//! The listener: loopback alone, HTTP 1 alone, and room for so many.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use bytes::Bytes;
+use estelle_proto::Right;
+use http_body_util::Full;
+use hyper::body::Incoming;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tracing::{debug, warn};
 
 use crate::config::{GatewayConfig, GatewayParts};
+use crate::connection;
 use crate::guard::Guard;
-use crate::respond::respond;
+use crate::lobby::{Lobby, Seat};
+use crate::respond::{respond, respond_to};
 
-/// Connections at once. A browser takes six, a client of ours one.
-const CONNECTIONS: usize = 256;
-/// Sockets at once that have not said who they are.
-const STRANGERS: usize = 16;
-/// The headers must be there by then.
-const HEADER_TIME: Duration = Duration::from_secs(5);
-/// Longer than any request may take; an upgrade ends the count.
-const HTTP_TIME: Duration = Duration::from_mins(2);
-const HEADER_BYTES: usize = 16 * 1024;
-const MOST_HEADERS: usize = 64;
 /// After a failed accept, mostly for want of file descriptors, somebody has to leave first.
 const BREATH: Duration = Duration::from_millis(100);
 
@@ -57,15 +48,16 @@ pub(crate) struct Shell {
     pub(crate) config: GatewayConfig,
     pub(crate) parts: GatewayParts,
     pub(crate) guard: Guard,
-    pub(crate) strangers: Arc<Semaphore>,
+    lobby: Lobby,
     pub(crate) tasks: TaskTracker,
     pub(crate) stop: CancellationToken,
 }
 
 /// A gateway that listens. It ends with the `stop` it was given.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Gateway {
     address: SocketAddr,
+    shell: Arc<Shell>,
 }
 
 impl Gateway {
@@ -90,12 +82,22 @@ impl Gateway {
             guard: Guard::new(address, &config.hosts, &config.origins),
             config,
             parts,
-            strangers: Arc::new(Semaphore::new(STRANGERS)),
+            lobby: Lobby::new(),
             tasks: tasks.clone(),
             stop,
         };
-        tasks.spawn(accept(Arc::new(shell), listener));
-        Ok(Self { address })
+        let shell = Arc::new(shell);
+        tasks.spawn(accept(shell.clone(), listener));
+        Ok(Self { address, shell })
+    }
+
+    /// Answers a request that came by another door, which has seen to `Host`, `Origin` and who it is; this much they may do.
+    pub async fn answer(
+        &self,
+        rights: Vec<Right>,
+        request: hyper::Request<Incoming>,
+    ) -> hyper::Response<Full<Bytes>> {
+        respond_to(&self.shell, rights, request).await
     }
 
     /// Where it listens.
@@ -105,7 +107,6 @@ impl Gateway {
 }
 
 async fn accept(shell: Arc<Shell>, listener: TcpListener) {
-    let room = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let accepted = tokio::select! {
             () = shell.stop.cancelled() => return,
@@ -119,7 +120,7 @@ async fn accept(shell: Arc<Shell>, listener: TcpListener) {
                 continue;
             }
         };
-        let Ok(seat) = room.clone().try_acquire_owned() else {
+        let Some(seat) = shell.lobby.enter() else {
             debug!("too many connections");
             continue;
         };
@@ -128,32 +129,22 @@ async fn accept(shell: Arc<Shell>, listener: TcpListener) {
     }
 }
 
-async fn serve(shell: Arc<Shell>, stream: TcpStream, seat: OwnedSemaphorePermit) {
+async fn serve(shell: Arc<Shell>, stream: TcpStream, seat: Seat) {
     // Without it small frames would wait for each other.
     if stream.set_nodelay(true).is_err() {
         return;
     }
     let stop = shell.stop.clone();
     let seat = Arc::new(seat);
-    let service = service_fn(move |mut request: hyper::Request<_>| {
-        let shell = shell.clone();
+    let sitting = seat.clone();
+    let answer = move |mut request: hyper::Request<_>| {
         // A connection that becomes a WebSocket keeps its seat.
         request.extensions_mut().insert(seat.clone());
-        async move { Ok::<_, Infallible>(respond(shell, request).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIME)
-        .max_buf_size(HEADER_BYTES)
-        .max_headers(MOST_HEADERS)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
+        respond(shell.clone(), request)
+    };
+    let serving = stop.run_until_cancelled(connection::serve(stream, answer));
     tokio::select! {
-        () = stop.cancelled() => {}
-        served = tokio::time::timeout(HTTP_TIME, connection) => match served {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => debug!(%error, "HTTP ended"),
-            Err(_) => debug!("HTTP took too long"),
-        }
+        _ = serving => {}
+        () = sitting.evicted() => debug!("a stranger makes room"),
     }
 }

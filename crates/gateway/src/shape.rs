@@ -3,11 +3,12 @@
 //! The protocol between devices has its own names; the translation is here alone.
 
 use estelle_proto::ipc::{ProcessStatus, SessionStatus};
+use estelle_proto::worktrees::WorktreeState;
 use estelle_proto::{
-    ConversationStatus, HistoryMessage, IsoTime, Json, PermissionMode, Role, Timestamp, ToolUseId,
-    WorkspaceId,
+    ClientMessageId, ConversationStatus, HistoryMessage, IsoTime, Json, PermissionMode, Role,
+    Timestamp, ToolUseId, WorkspaceId,
 };
-use estelle_pylon::store::KnownConversation;
+use estelle_pylon::store::{KnownConversation, Life, ProcessEnd, WorktreeRow};
 use serde::Serialize;
 
 /// How the process of a session is.
@@ -23,9 +24,13 @@ pub(crate) enum SessionState {
 }
 
 impl SessionState {
-    /// From what the host says; without a process, or a host, from the coarse state. A session that was never used
+    /// From what the host says; without a process, or a host, from what the log told last. A session that was never used
     /// waits for input: the first message starts its process.
-    pub(crate) fn of(coarse: &ConversationStatus, host: Option<&SessionStatus>) -> Self {
+    pub(crate) fn of(
+        coarse: &ConversationStatus,
+        host: Option<&SessionStatus>,
+        ended: Option<ProcessEnd>,
+    ) -> Self {
         let process = host.and_then(|host| host.process.as_ref());
         match process {
             Some(ProcessStatus::Initializing) => Self::Initializing,
@@ -34,12 +39,19 @@ impl SessionState {
             Some(ProcessStatus::Completed) => Self::Completed,
             Some(ProcessStatus::Error) => Self::Error,
             Some(ProcessStatus::Stopped) => Self::Stopped,
-            Some(ProcessStatus::Suspect | ProcessStatus::Unknown(_)) | None => match coarse {
-                ConversationStatus::Working => Self::Running,
-                ConversationStatus::Idle
-                | ConversationStatus::Permission
-                | ConversationStatus::Unknown(_) => Self::WaitingInput,
-            },
+            Some(ProcessStatus::Suspect | ProcessStatus::Unknown(_)) | None => {
+                match (coarse, ended) {
+                    (ConversationStatus::Working, _) => Self::Running,
+                    (ConversationStatus::Idle, Some(ProcessEnd::Stopped)) => Self::Stopped,
+                    (ConversationStatus::Idle, Some(ProcessEnd::Failed)) => Self::Error,
+                    (
+                        ConversationStatus::Idle
+                        | ConversationStatus::Permission
+                        | ConversationStatus::Unknown(_),
+                        _,
+                    ) => Self::WaitingInput,
+                }
+            }
         }
     }
 }
@@ -62,11 +74,30 @@ pub(crate) struct Session {
     pub(crate) status: SessionState,
     pub(crate) workspace_id: WorkspaceId,
     pub(crate) worktree_path: String,
+    pub(crate) worktree: Option<Worktree>,
     pub(crate) created_at: Option<IsoTime>,
     pub(crate) last_activity_at: Option<IsoTime>,
     pub(crate) resume_session_id: Option<String>,
     pub(crate) model: Option<String>,
     pub(crate) permission_mode: PermissionMode,
+}
+
+/// The git worktree that a session has of its own.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Worktree {
+    branch: String,
+    base_branch: Option<String>,
+    state: WorktreeState,
+}
+
+impl From<WorktreeRow> for Worktree {
+    fn from(row: WorktreeRow) -> Self {
+        Self {
+            branch: row.branch,
+            base_branch: row.base_branch,
+            state: row.state,
+        }
+    }
 }
 
 /// A session as the answer to a resume.
@@ -80,17 +111,22 @@ pub(crate) struct ResumedSession {
 }
 
 impl Session {
-    pub(crate) fn new(known: KnownConversation, host: Option<&SessionStatus>) -> Self {
+    pub(crate) fn new(known: KnownConversation, life: Life, host: Option<&SessionStatus>) -> Self {
         let conversation = known.conversation;
         let resume = conversation.claude_session_id;
         Self {
-            status: SessionState::of(&conversation.status, host),
+            status: SessionState::of(&conversation.status, host, life.ended),
             id: conversation.conversation_id.to_string(),
             name: conversation.name.to_string(),
             workspace_id: known.workspace_id,
             worktree_path: known.working_dir.to_string(),
+            worktree: known.worktree.map(Worktree::from),
             created_at: conversation.created_at.map(IsoTime::from),
-            last_activity_at: conversation.updated_at.map(IsoTime::from),
+            // Whoever comes to look is activity too.
+            last_activity_at: conversation
+                .updated_at
+                .max(life.touched_at)
+                .map(IsoTime::from),
             resume_session_id: resume.map(|id| id.to_string()),
             model: known.model,
             permission_mode: known.permission_mode,
@@ -115,6 +151,9 @@ pub(crate) struct Permission {
     pub(crate) request_id: ToolUseId,
     pub(crate) action: String,
     pub(crate) details: Json,
+    /// Of what is asked about: an answer that names it counts for exactly this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) input_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
 }
@@ -144,6 +183,7 @@ pub(crate) fn pending(status: &SessionStatus) -> Vec<Permission> {
         request_id: open.tool_use_id.clone(),
         action: open.tool_name.clone(),
         details: open.tool_input.clone(),
+        input_hash: open.input_hash.clone(),
         reason: open.reason.clone(),
     });
     let asked = status.pending_questions.iter().flatten();
@@ -151,6 +191,7 @@ pub(crate) fn pending(status: &SessionStatus) -> Vec<Permission> {
         request_id: open.tool_use_id.clone(),
         action: QUESTION.to_owned(),
         details: questions(&open.questions),
+        input_hash: open.input_hash.clone(),
         reason: None,
     });
     permissions.chain(asked).collect()
@@ -176,6 +217,9 @@ pub(crate) struct Message {
     pub(crate) success: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) parent_tool_use_id: Option<ToolUseId>,
+    /// The id under which a client said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) client_message_id: Option<ClientMessageId>,
 }
 
 impl Message {
@@ -201,6 +245,7 @@ impl Message {
                 },
                 content: text.content,
                 parent_tool_use_id: text.parent_tool_use_id,
+                client_message_id: text.client_message_id,
                 ..Self::at(text.seq, text.timestamp)
             },
             HistoryMessage::Thinking(thought) => Self {

@@ -2,11 +2,12 @@
 //! same way (`terminal`).
 //!
 //! ```text
-//!   upgrade ─► who are you (header, or the first message within 5 s) ─► state ─► replay ─► live
+//!   upgrade ─► who are you (header, or the first message within 5 s) ─► state ─► replay ─► caught up ─► live
 //! ```
 //!
 //! The desk is watched first, then the store is read up to where the watch began, so nothing is missed or told twice.
-//! What the client says is carried out by a task of its own, in order; the pump never waits for the host.
+//! What the client says is carried out by a task of its own, in order; the pump waits for
+//! the host only to learn how a process is, and not for long.
 
 mod pump;
 mod standing;
@@ -29,7 +30,6 @@ use hyper::header::{
 use hyper::upgrade::Upgraded;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -37,7 +37,10 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 
 use crate::body::MOST_BYTES;
+use crate::config::Patience;
 use crate::failure::Failure;
+use crate::lobby::Seat;
+use crate::missed::Since;
 use crate::operations::Caller;
 use crate::query::Query;
 use crate::respond::{Answer, bearer};
@@ -45,17 +48,11 @@ use crate::server::Shell;
 
 /// Somebody who opened a socket has to say who they are by then.
 const AUTH_TIME: Duration = Duration::from_secs(5);
-/// A client that takes nothing for so long is gone.
-const WRITE_TIME: Duration = Duration::from_secs(30);
+
+/// How long somebody may take to hear the last that happened, when the gateway goes.
+const PARTING: Duration = Duration::from_secs(2);
 
 pub(crate) type Socket = WebSocketStream<TokioIo<Upgraded>>;
-
-/// Where a client was.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Since {
-    after: Option<u64>,
-    epoch: Option<u64>,
-}
 
 /// What a WebSocket is opened to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,21 +128,18 @@ pub(crate) fn upgrade(
         None => None,
         Some(token) => Some(may_look(shell, token, place)?),
     };
-    let stranger = match rights {
-        Some(_) => None,
-        None => Some(shell.strangers.clone().try_acquire_owned().map_err(|_| {
-            let text = "too many who have not said who they are";
-            Failure::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", text)
-        })?),
-    };
-    let seat = request
-        .extensions_mut()
-        .remove::<Arc<OwnedSemaphorePermit>>();
+    let seat = request.extensions_mut().remove::<Arc<Seat>>();
+    let seat = seat.ok_or_else(Failure::mismatch)?;
+    let is_stranger = rights.is_none();
+    if !is_stranger {
+        seat.is_known();
+    }
     let upgraded = hyper::upgrade::on(&mut request);
     let caller = Caller {
         shell: shell.clone(),
         rights: rights.unwrap_or_default(),
         id: Some(id.to_owned()),
+        task: None,
     };
     shell.tasks.spawn(async move {
         let Ok(upgraded) = upgraded.await else {
@@ -156,8 +150,8 @@ pub(crate) fn upgrade(
             .max_frame_size(Some(MOST_BYTES));
         let io = TokioIo::new(upgraded);
         let socket = WebSocketStream::from_raw_socket(io, Role::Server, Some(limits)).await;
+        let stranger = is_stranger.then_some(&*seat);
         run(caller, socket, stranger, wish).await;
-        drop(seat);
     });
     Ok(switching(accept))
 }
@@ -241,29 +235,37 @@ impl Ending {
     }
 }
 
-async fn run(
-    mut caller: Caller,
-    mut socket: Socket,
-    stranger: Option<OwnedSemaphorePermit>,
-    wish: Wish,
-) {
+async fn run(mut caller: Caller, mut socket: Socket, stranger: Option<&Seat>, wish: Wish) {
     let stop = caller.shell.stop.clone();
     let conversation = async {
-        if stranger.is_some() {
-            match authenticate(&caller, &mut socket, wish.place()).await {
-                Some(rights) => caller.rights = rights,
-                None => return Ending::Unauthorized,
-            }
+        if let Some(seat) = stranger {
+            let said = tokio::select! {
+                said = authenticate(&caller, &mut socket, wish.place()) => said,
+                () = stop.cancelled() => return Ending::GoingAway,
+                () = seat.evicted() => return Ending::Again,
+            };
+            let Some(rights) = said else {
+                return Ending::Unauthorized;
+            };
+            seat.is_known();
+            caller.rights = rights;
         }
-        drop(stranger);
         match wish {
             Wish::Session(since) => pump::run(&caller, &mut socket, since).await,
-            Wish::Terminal(size) => terminal::run(&caller, &mut socket, size).await,
+            Wish::Terminal(size) => {
+                let shown = terminal::run(&caller, &mut socket, size);
+                let shown = stop.run_until_cancelled(shown).await;
+                shown.unwrap_or(Ending::GoingAway)
+            }
         }
+    };
+    let parting = async {
+        stop.cancelled().await;
+        tokio::time::sleep(PARTING).await;
     };
     let ending = tokio::select! {
         ending = conversation => ending,
-        () = stop.cancelled() => Ending::GoingAway,
+        () = parting => Ending::GoingAway,
     };
     tracing::debug!(?ending, "a WebSocket ends");
     // Whoever does not take it is gone all the same.
@@ -287,8 +289,8 @@ async fn authenticate(caller: &Caller, socket: &mut Socket, place: Place) -> Opt
 }
 
 /// Sends a message to a client that has to take it in time.
-async fn send(socket: &mut Socket, message: Message) -> Result<(), Ending> {
-    match tokio::time::timeout(WRITE_TIME, socket.send(message)).await {
+async fn send(socket: &mut Socket, message: Message, patience: Patience) -> Result<(), Ending> {
+    match tokio::time::timeout(patience.write, socket.send(message)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(error)) => {
             log(&error);

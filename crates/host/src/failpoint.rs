@@ -1,14 +1,23 @@
 //! Places in the code where a host dies on request, for tests that cannot hit them by timing.
 //!
 //! `ESTELLE_FAILPOINT=<name>[:<nth>]:kill` makes the host kill itself when it reaches the place for the nth time (the
-//! first, if not said), and with `fail` the disk refuses there once; `ESTELLE_CLOCK_SKEW_MS` makes its wall clock wrong. Without these variables a place costs one
-//! look at a flag. Nothing is promised about the names: they are for `crates/proof` alone.
+//! first, if not said), and with `fail` the disk refuses there once; with `lose` it dies as in a power cut, with what its logs
+//! had not brought to the disk. `ESTELLE_CLOCK_SKEW_MS` makes its wall clock wrong.
+//! `ESTELLE_IDLE_CLOCK` names a file: so many milliseconds more have passed for what is idle, and the host looks at it all
+//! the time. Without these variables a place costs one look at a flag. Nothing is promised about the names: they are for tests
+//! alone. `estelle restore` has such places too.
 
+use std::collections::HashMap;
+use std::fs::File;
 use std::io::{self, Write};
-use std::sync::OnceLock;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 use estelle_state::conversation::{Entry, Record};
+use estelle_state::idle;
 use rustix::process::{Signal, getpid, kill_process};
 
 /// What happens at the place.
@@ -18,6 +27,8 @@ enum Act {
     Kill,
     /// The disk refuses.
     Fail,
+    /// The process dies, and what logs have only in the system's cache is gone.
+    Lose,
 }
 
 /// The place at which something happens to this process.
@@ -30,12 +41,13 @@ struct Armed {
 }
 
 impl Armed {
-    /// Reads `<name>[:<nth>]:kill` or `:fail`.
+    /// Reads `<name>[:<nth>]` with `:kill`, `:fail` or `:lose`.
     fn parse(text: &str) -> Option<Self> {
         let (place, act) = text.rsplit_once(':')?;
         let act = match act {
             "kill" => Act::Kill,
             "fail" => Act::Fail,
+            "lose" => Act::Lose,
             _ => return None,
         };
         let (name, nth) = match place.split_once(':') {
@@ -65,9 +77,41 @@ fn is_due(name: &str, act: Act) -> bool {
 }
 
 /// Dies here, if that was requested.
-pub(crate) fn reach(name: &str) {
+pub fn reach(name: &str) {
+    if is_due(name, Act::Lose) {
+        lose();
+        die();
+    }
     if is_due(name, Act::Kill) {
         die();
+    }
+}
+
+/// How far each log is on the disk, by the number of its file; kept only where a power cut is to be played.
+static ON_DISK: Mutex<Option<HashMap<u64, (File, u64)>>> = Mutex::new(None);
+
+/// A log is on the disk up to here.
+pub(crate) fn on_disk(log: &File, end: u64) {
+    if armed().is_none_or(|armed| armed.act != Act::Lose) {
+        return;
+    }
+    let (Ok(found), Ok(file)) = (log.metadata(), log.try_clone()) else {
+        return;
+    };
+    let mut logs = ON_DISK.lock().unwrap_or_else(PoisonError::into_inner);
+    let (_, kept) = logs
+        .get_or_insert_default()
+        .entry(found.ino())
+        .or_insert((file, 0));
+    *kept = end.max(*kept);
+}
+
+/// Takes from each log what was never brought to the disk.
+fn lose() {
+    let logs = ON_DISK.lock().unwrap_or_else(PoisonError::into_inner);
+    for (file, end) in logs.iter().flat_map(HashMap::values) {
+        // A power cut cannot fail.
+        let _ = file.set_len(*end);
     }
 }
 
@@ -147,6 +191,27 @@ pub(crate) fn clock_skew_ms() -> i64 {
     *SKEW.get_or_init(|| read().unwrap_or_default())
 }
 
+/// The file that says how much more time has passed for what is idle.
+fn idle_clock() -> Option<&'static Path> {
+    static CLOCK: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let read = || std::env::var_os("ESTELLE_IDLE_CLOCK").map(PathBuf::from);
+    CLOCK.get_or_init(read).as_deref()
+}
+
+/// How much more time has passed for what is idle, in milliseconds.
+pub(crate) fn idle_ahead_ms() -> i64 {
+    let read = |path: &Path| std::fs::read_to_string(path).ok()?.trim().parse().ok();
+    idle_clock().and_then(read).unwrap_or_default()
+}
+
+/// How often the host looks at what is idle.
+pub(crate) fn idle_look() -> Duration {
+    match idle_clock() {
+        Some(_) => Duration::from_millis(50),
+        None => idle::CHECK_EVERY,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,6 +225,9 @@ mod tests {
         let failing = Armed::parse("read:fail").unwrap();
         assert!(!failing.is_due("read", Act::Kill) && failing.is_due("read", Act::Fail));
         assert!(Armed::parse("read:kill").unwrap().is_due("read", Act::Kill));
+        let losing = Armed::parse("read:2:lose").unwrap();
+        let reached = [Act::Kill, Act::Lose, Act::Lose].map(|act| losing.is_due("read", act));
+        assert_eq!(reached, [false, false, true]);
         assert!(Armed::parse("read").is_none() && Armed::parse("read:other").is_none());
     }
 }

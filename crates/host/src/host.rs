@@ -3,8 +3,11 @@
 //! It takes the lock of the data folder, so there is one. Opening folds every log and takes up every run that lives.
 //! Letting go of it leaves the runs alone; stopping them is something to be asked for.
 
+mod announcing;
 mod forking;
+mod granted;
 mod rewinding;
+mod saved;
 mod terminals;
 mod trying;
 
@@ -22,7 +25,6 @@ use estelle_proto::ipc::{
     StatusResponse, Subscribe,
 };
 use estelle_proto::{ApiError, ConversationId, ErrorCode, Key, PermissionMode, Retry, WorkspaceId};
-use estelle_state::idle;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -34,6 +36,7 @@ use crate::conversation::{
     await_first_message, await_opening, disk_trouble, now, private_folder, subscribe, unknown,
 };
 use crate::data::DataFolder;
+use crate::failpoint;
 use crate::ipc::{Desk, Done, Refusal, in_one_line};
 use crate::mailbox::{Enlisted, Letter, Mailbox};
 use crate::opening::open_all;
@@ -113,7 +116,7 @@ impl Host {
         }
         let mode = load_default_mode(&data);
         let host = Self {
-            context: Arc::new(Context::new(settings, RunWatch::new()?, trust, mode)),
+            context: Arc::new(Context::new(settings, RunWatch::default(), trust, mode)),
             actors: Actors::default(),
             _folder: folder,
         };
@@ -185,7 +188,7 @@ impl Host {
     fn start_clock(&self) {
         let actors = Arc::downgrade(&self.actors);
         self.context.tracker.spawn(async move {
-            let mut clock = tokio::time::interval(idle::CHECK_EVERY);
+            let mut clock = tokio::time::interval(failpoint::idle_look());
             clock.tick().await;
             loop {
                 clock.tick().await;
@@ -315,7 +318,6 @@ impl Host {
     fn set(&self, command: PylonToHost) -> Result<Done, ApiError> {
         match command {
             PylonToHost::SetPermissionMode(change) => self.set_default_mode(change.mode),
-            PylonToHost::GetRules(asked) => Ok(self.try_out(&asked)),
             PylonToHost::SetRule(change) => {
                 let set = self.context.rules().set(change.rule, now());
                 set.map_err(|error| error.to_api())?;
@@ -398,11 +400,18 @@ impl Desk for Host {
             ControlFlow::Break(outcome) => return outcome,
             ControlFlow::Continue(command) => command,
         };
+        let command = match self.saved(command) {
+            ControlFlow::Break(outcome) => return outcome,
+            ControlFlow::Continue(command) => command,
+        };
         if let PylonToHost::ForkSession(command) = command {
             return self.fork(command);
         }
         if let PylonToHost::RewindSession(command) = command {
             return self.rewind(command);
+        }
+        if let PylonToHost::GetRules(asked) = &command {
+            return self.rules_and_grants(asked);
         }
         match command.key() {
             Key::Conversation(id) => {
@@ -410,7 +419,10 @@ impl Desk for Host {
                 self.enqueue(id, command).await
             }
             Key::Workspace(_) | Key::Terminal(_) | Key::Machine | Key::None => {
-                ready(self.set(command).map_err(Refusal::from))
+                match self.set(command) {
+                    Ok(done) if done.rules.is_some() => self.with_grants(done),
+                    outcome => ready(outcome.map_err(Refusal::from)),
+                }
             }
         }
     }
@@ -423,10 +435,8 @@ impl Desk for Host {
         Ok(status_of_all(self.all()).await)
     }
 
-    async fn open_decisions(&self) -> Vec<HostToPylon> {
-        let all = self.all().into_iter();
-        let all = all.map(|(_, actor)| async move { decisions_of(&actor).await });
-        futures_util::future::join_all(all).await.concat()
+    async fn tell_decisions(&self, mailbox: Mailbox) {
+        self.announce_to(&mailbox).await;
     }
 
     async fn claim(&self, claim: ClaimCall, mailbox: Mailbox) -> Result<(), ApiError> {
@@ -505,11 +515,6 @@ async fn tell_opened(id: ConversationId, actors: Weak<Mutex<Roll>>, context: Arc
     for decision in decisions {
         context.roster.post_to_all(&Letter::message(&decision));
     }
-}
-
-async fn decisions_of(actor: &mpsc::Sender<Command>) -> Vec<HostToPylon> {
-    let decisions = ask(actor, Command::Decisions).await;
-    decisions.ok().flatten().unwrap_or_default()
 }
 
 /// How these conversations are, in the order of their ids.

@@ -30,4 +30,6 @@ pub mod trust;
 pub mod verify;
 
 pub use conversation::HostSettings;
+#[doc(hidden)]
+pub use failpoint::reach as failpoint;
 pub use host::{Host, OpenError};

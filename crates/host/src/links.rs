@@ -1,4 +1,4 @@
-//! Where a path leads when links are followed, also when nothing is there yet.
+//! Where a path leads when links are followed, also when nothing is there yet; and which other names a file has.
 //!
 //! The policy asks before a file is written, so its name often does not exist, and a link that leads to nothing hides
 //! its target from whoever asks only for what exists. Links are therefore followed one component at a time, as the
@@ -6,7 +6,11 @@
 //! its own files (`/proc/self/fd`) are left as they are for the policy to see.
 
 use std::collections::VecDeque;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
+
+/// How many entries of a folder are looked at in search of another name.
+const MOST_ENTRIES: usize = 1000;
 
 /// As many links as the kernel follows; a longer chain opens nothing.
 const MOST_LINKS: usize = 40;
@@ -40,6 +44,29 @@ pub fn follow(path: &str, cwd: &str) -> Option<String> {
     }
     // What is no text is still comparable in front of the odd bytes.
     Some(real.to_string_lossy().into_owned())
+}
+
+/// Other names of a file that has several, found in these folders. Only such a file costs more than a look.
+pub fn twins(path: &str, folders: &[String]) -> Vec<String> {
+    let Ok(file) = std::fs::metadata(path) else {
+        return Vec::new();
+    };
+    if !file.is_file() || file.nlink() < 2 {
+        return Vec::new();
+    }
+    let entries = folders
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok());
+    let entries = entries.flat_map(|entries| entries.take(MOST_ENTRIES).flatten());
+    let is_twin = |entry: &std::fs::DirEntry| {
+        let found = entry.metadata();
+        found.is_ok_and(|found| (found.dev(), found.ino()) == (file.dev(), file.ino()))
+    };
+    let names = entries.filter(is_twin).map(|entry| entry.path());
+    let names = names.filter(|name| name.as_path() != Path::new(path));
+    names
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect()
 }
 
 fn components(path: &Path) -> impl Iterator<Item = PathBuf> + '_ {
@@ -151,6 +178,39 @@ mod tests {
         tree.link("repo/d", "%/data/runs");
         assert_eq!(tree.follow("%/repo/d/../x"), "%/data/x");
         assert_eq!(tree.follow("%/repo/d/new/file"), "%/data/runs/new/file");
+    }
+
+    #[test]
+    fn e7_another_name_of_a_secret_is_found() {
+        let tree = Tree::new();
+        let at = |name: &str| format!("{}/{name}", tree.root);
+        for (name, twin) in [
+            ("repo/.env", "repo/sub/notes.txt"),
+            ("data/rules.json", "repo/ours"),
+            ("repo/plain", "elsewhere"),
+        ] {
+            fs::write(at(name), "x").unwrap();
+            fs::hard_link(at(name), at(twin)).unwrap();
+        }
+        fs::write(at("repo/single"), "x").unwrap();
+        tree.link("repo/by-link", "sub/notes.txt");
+        let (cwd, data) = (at("repo"), at("data"));
+        let place = estelle_state::policy::Place {
+            data_folder: Some(&data),
+            ..estelle_state::policy::Place::at(&cwd)
+        };
+        let found = |name: &str| {
+            let path = at(name);
+            let mut found = twins(&path, &place.vicinity(&path));
+            found.sort();
+            found
+        };
+        assert_eq!(found("repo/sub/notes.txt"), [at("repo/.env")]);
+        assert_eq!(found("repo/by-link"), [at("repo/.env")]);
+        assert_eq!(found("repo/ours"), [at("data/rules.json")]);
+        assert!(found("repo/single").is_empty());
+        assert!(found("repo/nothing").is_empty());
+        assert!(found("repo").is_empty());
     }
 
     #[test]

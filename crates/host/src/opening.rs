@@ -113,6 +113,7 @@ mod tests {
                 epoch: Epoch(1),
                 generation: Generation(1),
                 settings: Change::default(),
+                events: Vec::new(),
             };
             Book::begin(&folder, Timestamp(0), beginning).unwrap();
         }

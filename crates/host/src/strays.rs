@@ -133,6 +133,7 @@ impl LivingRun {
             epoch: Epoch(u64::try_from(at.0).unwrap_or(1)),
             generation: self.generation,
             settings: Change::default(),
+            events: Vec::new(),
         };
         Book::begin(conversation, at, beginning)
     }

@@ -93,6 +93,21 @@ data! {
     }
 }
 
+data! {
+    /// The paired device that something came from. The number of a connection is another one after every reconnect; this
+    /// stays, and tells the name that the device had then also when it is gone.
+    pub struct Author {
+        required {
+            /// Which device.
+            device_key: DeviceKey,
+            /// Its name then, for people.
+            name: String,
+        }
+    }
+}
+
+impl Eq for Author {}
+
 /// The addressees of a message: at least one, at most [`limits::MAX_TARGETS`].
 ///
 /// Read from an object, a number, a numeric string, or an array of these. Written as an object for one device

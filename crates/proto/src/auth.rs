@@ -113,8 +113,12 @@ data! {
     /// Everybody who is connected in the realm. Sent after each change; changes close together make one message.
     pub struct DeviceStatus {
         required {
-            /// All of them, by id.
+            /// All of them, by id; in a very large realm those that a list has room for, all Pylons among them.
             devices: Vec<ConnectedDevice>,
+        }
+        optional {
+            /// How many more are connected. Whoever is not listed then is not known to be away.
+            unlisted: u32,
         }
     }
 }
@@ -152,10 +156,14 @@ reply! {
     /// Who is connected.
     pub struct DeviceList {
         required {
-            /// All of them, by id.
+            /// All of them, by id; in a very large realm those that a list has room for, all Pylons among them.
             devices: Vec<ConnectedDevice>,
         }
         success "crate::error::present"
+        optional {
+            /// How many more are connected.
+            unlisted: u32,
+        }
     }
 }
 

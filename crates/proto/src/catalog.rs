@@ -153,7 +153,7 @@ pub struct Page {
 }
 
 /// Every page, in the order in which one reads them.
-pub const PAGES: [Page; 32] = [
+pub const PAGES: [Page; 41] = [
     page("envelope", include_str!("envelope.rs")),
     page("address", include_str!("address.rs")),
     page("forward", include_str!("forward.rs")),
@@ -164,6 +164,7 @@ pub const PAGES: [Page; 32] = [
     page("conversations", include_str!("conversations.rs")),
     page("history", include_str!("history.rs")),
     page("lookup", include_str!("lookup.rs")),
+    page("export", include_str!("export.rs")),
     page("claude", include_str!("claude.rs")),
     page("events", include_str!("events.rs")),
     page("writing", include_str!("writing.rs")),
@@ -176,9 +177,17 @@ pub const PAGES: [Page; 32] = [
     page("folders", include_str!("folders.rs")),
     page("files", include_str!("files.rs")),
     page("changes", include_str!("changes.rs")),
+    page("turns", include_str!("turns.rs")),
+    page("worktrees", include_str!("worktrees.rs")),
+    page("saved", include_str!("saved.rs")),
     page("rules", include_str!("rules.rs")),
     page("tasks", include_str!("tasks.rs")),
     page("terminals", include_str!("terminals.rs")),
+    page("blobs", include_str!("blobs.rs")),
+    page("budgets", include_str!("budgets.rs")),
+    page("continuation", include_str!("continuation.rs")),
+    page("notifications", include_str!("notifications.rs")),
+    page("plan", include_str!("plan.rs")),
     page("bugs", include_str!("bugs.rs")),
     page("ipc", include_str!("ipc/mod.rs")),
     page("keeper", include_str!("keeper.rs")),

@@ -8,6 +8,9 @@
 //!   │ ◄───────────────────────────────────── diff_result ── │  one chunk; `nextOffset` asks for the next
 //! ```
 //!
+//! `since: "base"` compares with where the worktree of a conversation meets the branch it began from, instead of with the
+//! last commit: that is what merging it would bring, and what is not committed yet.
+//!
 //! Paths are relative to the folder; of a repository that reaches beyond the folder only the part in it is shown. The
 //! contents of files that hold secrets are withheld. Looking runs nothing of the repository: no hooks, filters, helpers,
 //! external diffs or monitors, and nothing is fetched; what is in submodules is not looked at.
@@ -19,6 +22,7 @@
 //! | there is no such workspace, or conversation in it | `unknown_workspace`, `unknown_conversation` |
 //! | the folder is in no git repository | `no_repository` |
 //! | the folder is gone, or `path` leads out of it | `bad_path` |
+//! | `since: "base"` where there is no worktree | `conflict` |
 //! | git is missing, refuses, or takes too long | `git_failed` |
 //! | the changes are others than those of the chunk before | `stale_cursor`: begin at the first chunk |
 
@@ -43,6 +47,16 @@ words! {
         Untracked = "untracked",
         /// A merge left it in conflict.
         Conflicted = "conflicted",
+    }
+}
+
+words! {
+    /// What a folder is compared with.
+    pub enum Since {
+        /// The last commit.
+        Head = "head",
+        /// Where the worktree of the conversation meets the branch it began from.
+        Base = "base",
     }
 }
 
@@ -88,6 +102,8 @@ request! {
             limit: u32,
             /// Files to leave out at the beginning: those of the pages before.
             offset: u32,
+            /// What it is compared with; absent is the last commit.
+            since: Since,
         }
     }
 }
@@ -142,6 +158,8 @@ request! {
             offset: u64,
             /// `digest` of the chunk before, so that no two diffs are mixed.
             digest: String,
+            /// What it is compared with; absent is the last commit.
+            since: Since,
         }
     }
 }

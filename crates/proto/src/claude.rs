@@ -23,9 +23,11 @@
 //! | the host is away | `host_unavailable`, `retry: later` |
 //! | no room on the disk for another turn | `disk_full` |
 //! | an action, mode or `onBusy` that is not one of the known words | `invalid_message` |
+//! | an attached file that is not there; nothing was said to the agent | `unknown_upload` |
+//! | more files than a message takes | `too_large` |
 
 use crate::{
-    ClaudeEvent, ClientMessageId, ConversationId, DeviceId, Epoch, Prompt, Seq, Timestamp,
+    ClaudeEvent, ClientMessageId, ConversationId, DeviceId, Epoch, FileId, Prompt, Seq, Timestamp,
     WorkspaceId,
 };
 
@@ -85,6 +87,8 @@ request! {
             client_message_id: ClientMessageId,
             /// What to do while a turn is under way; absent means the setting.
             on_busy: OnBusy,
+            /// Files that go with it, as `blob_end_result` named them; at most 10.
+            attached_file_ids: Vec<FileId>,
         }
     }
 }

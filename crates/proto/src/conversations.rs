@@ -21,10 +21,17 @@
 //! | there is no such conversation in it | `unknown_conversation` |
 //! | `skillType` is not one of the known words | `invalid_message` |
 //! | a fork from, or a rewind to, an entry that is no user message | `conflict` |
+//! | a fork of a conversation that has a worktree | `conflict` |
+//! | `worktree` cannot be made | as with `worktree_list` and its like |
 //! | a rewind while the agent works or messages wait | `conflict`, to be tried again after a stop |
 
+use crate::events::ActivityState;
+use crate::ipc::ProcessStatus;
+use crate::runs::ProcessPaused;
+use crate::worktrees::WorktreeWish;
 use crate::{
-    ClaudeSessionId, ConversationId, DeviceId, Name, PermissionMode, Seq, Timestamp, WorkspaceId,
+    Cause, ClaudeSessionId, ConversationId, DeviceId, Name, PathText, PermissionMode, Seq,
+    Timestamp, WorkspaceId,
 };
 
 words! {
@@ -48,6 +55,27 @@ words! {
         Working = "working",
         /// A decision waits for a person; `waiting` is read as the same.
         Permission = "permission" | "waiting",
+    }
+}
+
+data! {
+    /// How the process of a conversation is when it is neither at work nor simply ready, and why.
+    pub struct ProcessState {
+        required {
+            /// `error`, `stopped` or `suspect`.
+            status: ProcessStatus,
+        }
+        optional {
+            /// Why it was stopped, and whether the next message goes on where it was.
+            paused: ProcessPaused,
+            /// The exit code of a process that ended by itself.
+            exit_code: i32,
+            /// Why its turn failed.
+            cause: Cause,
+            /// What is known of it, in words: of an `error` what it said last, of a `suspect` which facts contradict each
+            /// other.
+            why: String,
+        }
     }
 }
 
@@ -81,6 +109,14 @@ data! {
             created_at: Timestamp,
             /// When something last happened in it.
             updated_at: Timestamp,
+            /// The folder in which the agent works, if that is not the one of the workspace.
+            working_dir: PathText,
+            /// The branch of its worktree, if it has one.
+            branch: String,
+            /// How its process is, where that is more than `status` says.
+            process: ProcessState,
+            /// What the agent is at, while it works.
+            activity: ActivityState,
         }
     }
 }
@@ -119,9 +155,19 @@ request! {
         optional {
             /// Its own model.
             model: String,
-            /// Its own permission mode.
+            /// Its own permission mode; needs the right `admin`, as changing it does.
             permission_mode: PermissionMode,
+            /// Let it work in a worktree of its own.
+            #[serde(deserialize_with = "crate::worktrees::read_wish")]
+            worktree: WorktreeWish,
         }
+    }
+}
+
+impl ConversationCreate {
+    /// Whether the new conversation is to be judged in another way than the machine's own.
+    pub fn has_own_mode(&self) -> bool {
+        self.permission_mode.is_some()
     }
 }
 
@@ -271,6 +317,10 @@ data! {
             unread: bool,
             /// The newest event the state takes into account.
             seq: Seq,
+            /// How its process is, where that is more than `status` says.
+            process: ProcessState,
+            /// What the agent is at, while it works.
+            activity: ActivityState,
         }
     }
 }

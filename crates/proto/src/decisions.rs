@@ -68,6 +68,78 @@ words! {
     }
 }
 
+words! {
+    /// What decided about a call, or why nothing did.
+    pub enum ReasonCode {
+        /// The tool is a question by nature.
+        AlwaysAsks = "alwaysAsks",
+        /// It reaches into Estelle's own data.
+        DataFolder = "dataFolder",
+        /// It reads a message of the user that was put into a file.
+        UserMessage = "userMessage",
+        /// It names a protected file.
+        ProtectedFile = "protectedFile",
+        /// It is a command of the list of dangerous ones.
+        DangerousCommand = "dangerousCommand",
+        /// A rule of the user matches.
+        UserRule = "userRule",
+        /// It cannot be told what it would do.
+        Unclear = "unclear",
+        /// The conversation may only read.
+        ReadOnly = "readOnly",
+        /// The command wants to leave the sandbox.
+        SandboxDisabled = "sandboxDisabled",
+        /// The permission mode lets it pass.
+        Mode = "mode",
+        /// The tool is on the list of harmless ones.
+        AutoAllowed = "autoAllowed",
+        /// The tool was allowed for the conversation.
+        Remembered = "remembered",
+        /// No mode, list or rule decides.
+        NoRule = "noRule",
+    }
+}
+
+words! {
+    /// What kind of thing decided.
+    pub enum ReasonSource {
+        /// A list that Estelle or the user keeps: harmless tools, protected files, dangerous commands.
+        List = "list",
+        /// A rule of the user.
+        Rule = "rule",
+        /// The mode of the conversation.
+        Mode = "mode",
+        /// What a person said in this conversation.
+        Person = "person",
+        /// That it cannot be known.
+        Doubt = "doubt",
+        /// Nothing did.
+        Nothing = "nothing",
+    }
+}
+
+data! {
+    /// Why the policy decided as it did, for programs: the sentence beside it says the same in English.
+    pub struct PolicyReason {
+        required {
+            /// What decided.
+            code: ReasonCode,
+            /// What kind of thing that is.
+            source: ReasonSource,
+        }
+        optional {
+            /// The rule or the pattern that matches, as it is written.
+            rule: String,
+            /// Where the rule stands: `global` or `workspace`.
+            scope: String,
+            /// What it is about: the path, the command or the tool.
+            subject: String,
+            /// What is not known, with `unclear`.
+            doubt: String,
+        }
+    }
+}
+
 data! {
     /// A choice.
     pub struct QuestionOption {
@@ -150,6 +222,10 @@ request! {
             tool_use_id: ToolUseId,
             /// The answers.
             answer: Answer,
+        }
+        optional {
+            /// The hash of the input that was shown; an answer to anything else is refused.
+            input_hash: String,
         }
     }
 }

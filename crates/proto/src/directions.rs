@@ -1,14 +1,19 @@
 //! The tables: every message between devices, by who says it to whom.
 //!
-//! A row names the message; the rows of requests also say which right a device needs for it and on which key the
-//! Pylon serializes it. The structs live in the files of their boundaries.
+//! A row names the message; the rows of requests also say which right a device needs for it, what in it needs a higher
+//! one, and on which key the Pylon serializes it. The structs live in the files of their boundaries.
 
+use crate::blobs::{
+    BlobChunk, BlobChunkResult, BlobEnd, BlobEndResult, BlobStart, BlobStartResult,
+};
+use crate::budgets::{BudgetRequest, BudgetResult, BudgetSet, BudgetWarning};
 use crate::bugs::{BugReport, BugReportResult};
 use crate::changes::{ChangesRequest, ChangesResult, DiffRequest, DiffResult};
 use crate::claude::{
     ClaudeControl, ClaudeControlResult, ClaudeEventMessage, ClaudeSend, ClaudeSendResult,
     ClaudeSetModel, ClaudeSetModelResult, ClaudeSetPermissionMode, ClaudeSetPermissionModeResult,
 };
+use crate::continuation::{ContinuationSet, ContinuationSetResult, ContinuationStatus};
 use crate::conversations::{
     ConversationCreate, ConversationCreateResult, ConversationDelete, ConversationDeleteResult,
     ConversationFork, ConversationRename, ConversationRenameResult, ConversationRewind,
@@ -23,11 +28,20 @@ use crate::deploy::{
     DeployStatus, DeployStatusRequest, DeployStatusResult,
 };
 use crate::error::ErrorReport;
+use crate::export::{HistoryExport, HistoryExportResult};
 use crate::files::{FileList, FileListResult, FileRead, FileReadResult};
-use crate::folders::{FolderList, FolderListResult};
+use crate::folders::{
+    FolderCreate, FolderCreateResult, FolderList, FolderListResult, FolderRename,
+    FolderRenameResult,
+};
 use crate::history::{HistoryRequest, HistoryResult};
 use crate::lookup::{HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult};
-use crate::rules::{RuleChange, RulesRequest, RulesResult};
+use crate::notifications::{
+    NotificationsRequest, NotificationsResult, NotificationsSet, PushSubscribe, PushTest,
+    PushUnsubscribe,
+};
+use crate::rules::{RuleChange, RulesRequest, RulesResult, ToolRevoke};
+use crate::saved::{SavedContinue, SavedList, SavedListResult, SavedRead, SavedReadResult};
 use crate::tasks::{
     TaskCreate, TaskCreateResult, TaskGet, TaskGetResult, TaskList, TaskListResult,
     TaskStatusChange, TaskStatusResult, WorkerStart, WorkerStartResult, WorkerStatusRequest,
@@ -38,12 +52,17 @@ use crate::terminals::{
     TerminalCreate, TerminalCreateResult, TerminalDetach, TerminalEnded, TerminalInput,
     TerminalList, TerminalListResult, TerminalOutput, TerminalResize,
 };
+use crate::turns::{TurnChanges, TurnChangesResult};
 use crate::usage::{PylonStatus, UsageRequest, UsageResult};
 use crate::version::{AppUpdateRequest, AppUpdateResult, VersionCheckRequest, VersionCheckResult};
 use crate::workspaces::{
     WorkspaceCreate, WorkspaceCreateResult, WorkspaceDelete, WorkspaceDeleteResult, WorkspaceList,
     WorkspaceListResult, WorkspaceRename, WorkspaceRenameResult, WorkspaceSwitch,
     WorkspaceSwitchResult,
+};
+use crate::worktrees::{
+    WorktreeList, WorktreeListResult, WorktreeMerge, WorktreeMergeResult, WorktreeRemove,
+    WorktreeRemoveResult,
 };
 use crate::{ConversationId, Right, TerminalId, WorkspaceId};
 
@@ -58,7 +77,7 @@ pub enum Key<'a> {
     Terminal(&'a TerminalId),
     /// One at a time on the machine.
     Machine,
-    /// Any number at once: it only reads.
+    /// Any number at once: it only reads, or registers who looks.
     None,
 }
 
@@ -78,6 +97,7 @@ messages! {
         ConversationRename = "conversation_rename",
         HistoryRequest = "history_request",
         HistorySearch = "history_search",
+        HistoryExport = "history_export",
         ToolDetail = "tool_detail",
         ClaudeSend = "claude_send",
         ClaudePermission = "claude_permission",
@@ -94,12 +114,25 @@ messages! {
         AppUpdateRequest = "app_update_request",
         BugReport = "bug_report",
         FolderList = "folder_list",
+        FolderCreate = "folder_create",
+        BlobStart = "blob_start",
+        BlobChunk = "blob_chunk",
+        BlobEnd = "blob_end",
+        FolderRename = "folder_rename",
         FileList = "file_list",
         FileRead = "file_read",
         ChangesRequest = "changes_request",
         DiffRequest = "diff_request",
+        TurnChanges = "turn_changes",
+        WorktreeList = "worktree_list",
+        WorktreeMerge = "worktree_merge",
+        WorktreeRemove = "worktree_remove",
+        SavedList = "saved_list",
+        SavedRead = "saved_read",
+        SavedContinue = "saved_continue",
         RulesRequest = "rules_request",
         RuleChange = "rule_change",
+        ToolRevoke = "tool_revoke",
         TaskList = "task_list",
         TaskGet = "task_get",
         TaskCreate = "task_create",
@@ -115,6 +148,14 @@ messages! {
         WorkerStatusRequest = "worker_status",
         WorkerStart = "worker_start",
         WorkerStop = "worker_stop",
+        NotificationsRequest = "notifications_request",
+        NotificationsSet = "notifications_set",
+        PushSubscribe = "push_subscribe",
+        PushUnsubscribe = "push_unsubscribe",
+        PushTest = "push_test",
+        ContinuationSet = "continuation_set",
+        BudgetRequest = "budget_request",
+        BudgetSet = "budget_set",
     }
 }
 
@@ -125,14 +166,15 @@ policy! {
         WorkspaceDelete => Admin, |request| Key::Workspace(&request.workspace_id);
         WorkspaceRename => Prompt, |request| Key::Workspace(&request.workspace_id);
         WorkspaceSwitch => View, |_| Key::Machine;
-        ConversationCreate => Prompt, |request| Key::Workspace(&request.workspace_id);
+        ConversationCreate => Prompt or Admin if ConversationCreate::has_own_mode, |request| Key::Workspace(&request.workspace_id);
         ConversationFork => Prompt, |request| Key::Conversation(&request.conversation_id);
         ConversationRewind => Prompt, |request| Key::Conversation(&request.conversation_id);
-        ConversationSelect => View, |request| Key::Conversation(&request.conversation_id);
+        ConversationSelect => View, |_| Key::None;
         ConversationDelete => Admin, |request| Key::Conversation(&request.conversation_id);
         ConversationRename => Prompt, |request| Key::Conversation(&request.conversation_id);
         HistoryRequest => View, |_| Key::None;
         HistorySearch => View, |_| Key::None;
+        HistoryExport => View, |_| Key::None;
         ToolDetail => View, |_| Key::None;
         ClaudeSend => Prompt, |request| Key::Conversation(&request.conversation_id);
         ClaudePermission => Approve, |request| Key::Conversation(&request.conversation_id);
@@ -152,12 +194,25 @@ policy! {
         AppUpdateRequest => View, |_| Key::None;
         BugReport => View, |_| Key::Machine;
         FolderList => Prompt, |_| Key::None;
+        FolderCreate => Prompt, |_| Key::Machine;
+        BlobStart => Prompt, |request| Key::Conversation(&request.conversation_id);
+        BlobChunk => Prompt, |request| Key::Conversation(&request.conversation_id);
+        BlobEnd => Prompt, |request| Key::Conversation(&request.conversation_id);
+        FolderRename => Prompt, |_| Key::Machine;
         FileList => Prompt, |_| Key::None;
         FileRead => Prompt, |_| Key::None;
         ChangesRequest => Prompt, |_| Key::None;
         DiffRequest => Prompt, |_| Key::None;
+        TurnChanges => Prompt, |_| Key::None;
+        WorktreeList => Prompt, |_| Key::None;
+        WorktreeMerge => Prompt, |request| Key::Conversation(&request.conversation_id);
+        WorktreeRemove => Admin, |request| Key::Conversation(&request.conversation_id);
+        SavedList => Prompt, |_| Key::None;
+        SavedRead => Prompt, |_| Key::None;
+        SavedContinue => Prompt, |request| Key::Workspace(&request.workspace_id);
         RulesRequest => View, |_| Key::None;
         RuleChange => Admin, |_| Key::Machine;
+        ToolRevoke => Approve, |request| Key::Conversation(&request.conversation_id);
         TaskList => View, |_| Key::None;
         TaskGet => View, |_| Key::None;
         TaskCreate => Prompt, |request| Key::Workspace(&request.workspace_id);
@@ -173,6 +228,14 @@ policy! {
         WorkerStatusRequest => View, |_| Key::None;
         WorkerStart => Prompt, |request| Key::Workspace(&request.workspace_id);
         WorkerStop => Prompt, |request| Key::Workspace(&request.workspace_id);
+        NotificationsRequest => View, |_| Key::None;
+        NotificationsSet => View, |_| Key::Machine;
+        PushSubscribe => View, |_| Key::Machine;
+        PushUnsubscribe => View, |_| Key::Machine;
+        PushTest => View, |_| Key::Machine;
+        BudgetRequest => View, |_| Key::None;
+        BudgetSet => Admin, |_| Key::Machine;
+        ContinuationSet => Prompt, |request| Key::Conversation(&request.conversation_id);
     }
 }
 
@@ -191,6 +254,7 @@ messages! {
         ConversationStatusUpdate = "conversation_status",
         HistoryResult = "history_result",
         HistorySearchResult = "history_search_result",
+        HistoryExportResult = "history_export_result",
         ToolDetailResult = "tool_detail_result",
         ClaudeEventMessage = "claude_event",
         ClaudeSendResult = "claude_send_result",
@@ -215,10 +279,21 @@ messages! {
         AppUpdateResult = "app_update_result",
         BugReportResult = "bug_report_result",
         FolderListResult = "folder_list_result",
+        FolderCreateResult = "folder_create_result",
+        BlobStartResult = "blob_start_result",
+        BlobChunkResult = "blob_chunk_result",
+        BlobEndResult = "blob_end_result",
+        FolderRenameResult = "folder_rename_result",
         FileListResult = "file_list_result",
         FileReadResult = "file_read_result",
         ChangesResult = "changes_result",
         DiffResult = "diff_result",
+        TurnChangesResult = "turn_changes_result",
+        WorktreeListResult = "worktree_list_result",
+        WorktreeMergeResult = "worktree_merge_result",
+        WorktreeRemoveResult = "worktree_remove_result",
+        SavedListResult = "saved_list_result",
+        SavedReadResult = "saved_read_result",
         RulesResult = "rules_result",
         TaskListResult = "task_list_result",
         TaskGetResult = "task_get_result",
@@ -233,6 +308,11 @@ messages! {
         WorkerStatusResult = "worker_status_result",
         WorkerStartResult = "worker_start_result",
         WorkerStopResult = "worker_stop_result",
+        NotificationsResult = "notifications_result",
+        ContinuationSetResult = "continuation_set_result",
+        ContinuationStatus = "continuation_status",
+        BudgetResult = "budget_result",
+        BudgetWarning = "budget_warning",
         ErrorReport = "error",
     }
 }

@@ -50,6 +50,14 @@ words! {
         BadPath = "bad_path",
         /// The folder is in no git repository.
         NoRepository = "no_repository",
+        /// Changes are in no commit and would be lost or mixed.
+        UncommittedWork = "uncommitted_work",
+        /// The conversation has no worktree.
+        UnknownWorktree = "unknown_worktree",
+        /// A branch of that name is there already, or one in its way.
+        BranchTaken = "branch_taken",
+        /// The agent has saved no such session for this folder.
+        UnknownSession = "unknown_session",
         /// Git is missing, refuses or takes too long; the text says which.
         GitFailed = "git_failed",
         /// The agent's program is missing, cannot be run or is too old.
@@ -60,8 +68,12 @@ words! {
         ProtocolMismatch = "protocol_mismatch",
         /// The cursor is of another epoch or its hash does not fit: start afresh.
         StaleCursor = "stale_cursor",
+        /// Nothing was sent under this id, or there is no such attached file.
+        UnknownUpload = "unknown_upload",
         /// The disk is full or the reserve could not be kept.
         DiskFull = "disk_full",
+        /// A budget is used up; the text says which and what to do.
+        BudgetExceeded = "budget_exceeded",
         /// Failed for a reason that is the server's own; its log says more.
         Internal = "internal",
     }

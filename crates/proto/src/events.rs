@@ -23,7 +23,8 @@
 
 use crate::plan::{ApiRetry, LimitsTold};
 use crate::runs::{
-    IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, Rewound, SessionReset, TaskUpdate,
+    IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, Remark, Rewound, SessionReset,
+    TaskUpdate,
 };
 use crate::waiting::{MessageCancelled, Waiting};
 use crate::writing::{OpenBlock, ThinkingComplete, ThinkingDelta};
@@ -46,6 +47,8 @@ data! {
             client_message_id: ClientMessageId,
             /// Which device sent it.
             device_id: DeviceId,
+            /// The paired device behind that, with the name it had then.
+            author: crate::Author,
         }
     }
 }
@@ -170,6 +173,18 @@ data! {
 }
 
 data! {
+    /// A picture that a tool gave; `tool_detail` has it.
+    pub struct ToolImage {
+        required {
+            /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+            mime_type: String,
+            /// Its bytes.
+            size: u64,
+        }
+    }
+}
+
+data! {
     /// A tool came back.
     pub struct ToolComplete {
         required {
@@ -189,6 +204,8 @@ data! {
             parent_tool_use_id: ToolUseId,
             /// Whether `result` was cut, so that `tool_detail` has more.
             truncated: bool,
+            /// The pictures it gave, in order; what is no such picture or too large is named in `result` alone.
+            images: Vec<ToolImage>,
         }
     }
 }
@@ -211,6 +228,8 @@ data! {
             input_hash: String,
             /// Why nobody else could decide.
             reason: String,
+            /// The same for a program: what decided, to be told in any language.
+            why: crate::PolicyReason,
             /// The call of the sub-agent that asks.
             parent_tool_use_id: ToolUseId,
         }
@@ -229,6 +248,8 @@ data! {
         optional {
             /// The call of the sub-agent that asks.
             parent_tool_use_id: ToolUseId,
+            /// The hash of the input, which binds the answer to what was shown.
+            input_hash: String,
         }
     }
 }
@@ -247,6 +268,8 @@ data! {
             decision: crate::PermissionDecision,
             /// Which device answered; absent when a rule did.
             device_id: DeviceId,
+            /// The paired device behind that, with the name it had then.
+            author: crate::Author,
             /// When.
             answered_at: Timestamp,
         }
@@ -280,6 +303,20 @@ data! {
 }
 
 data! {
+    /// What one model has of a turn.
+    pub struct ModelShare {
+        required {
+            /// Which model.
+            model: String,
+            /// What it cost.
+            cost_usd: f64,
+            /// What it used.
+            usage: Usage,
+        }
+    }
+}
+
+data! {
     /// A turn ended. Several may come for one message.
     pub struct TurnResult {
         required {
@@ -307,6 +344,9 @@ data! {
             cause: crate::Cause,
             /// The HTTP status of the request that failed, if it was one.
             api_status: u64,
+            /// What each model has of it, with those of sub-agents and of the agent's own small requests; absent where the
+            /// CLI does not tell.
+            models: Vec<ModelShare>,
         }
     }
 }
@@ -332,11 +372,29 @@ data! {
 }
 
 data! {
+    /// A message on which work was broken off by the end of the process. It is not sent again by itself.
+    pub struct InterruptedMessage {
+        required {
+            /// How it begins.
+            content: String,
+        }
+        optional {
+            /// The id the sender gave it.
+            client_message_id: ClientMessageId,
+        }
+    }
+}
+
+data! {
     /// The turn was broken off.
     pub struct ClaudeAborted {
         required {
             /// `user`, or `session_ended` when the process was gone.
             reason: String,
+        }
+        optional {
+            /// The messages it was working on when the process was gone, oldest first.
+            messages: Vec<InterruptedMessage>,
         }
     }
 }
@@ -362,6 +420,7 @@ union! {
         Aborted(ClaudeAborted) = "claudeAborted",
         Task(TaskUpdate) = "taskUpdate",
         JournalDamage(JournalDamage) = "journalDamage",
+        Remark(Remark) = "remark",
         Paused(ProcessPaused) = "process_paused",
         Resumed(ProcessResumed) = "process_resumed",
         IdleWarning(IdleWarning) = "idleWarning",

@@ -19,6 +19,8 @@
 //! | there is no such conversation | `unknown_conversation` |
 //! | `epoch` is not the log's | `stale_cursor` |
 
+use crate::conversations::ProcessState;
+use crate::events::{InterruptedMessage, ModelShare};
 use crate::{
     ClientMessageId, ConversationId, ConversationStatus, DeviceId, Epoch, Json, Seq, Timestamp,
     ToolUseId, WorkspaceId,
@@ -79,6 +81,8 @@ reply! {
             work_start_time: Timestamp,
             /// The state now.
             current_status: ConversationStatus,
+            /// How its process is, where that is more than the state says.
+            process: ProcessState,
             /// Which entries of the page were taken back, in order; absent if none were.
             rewound: Vec<RewoundStretch>,
         }
@@ -129,6 +133,8 @@ data! {
             client_message_id: ClientMessageId,
             /// The device that sent it.
             device_id: DeviceId,
+            /// The paired device behind that, with the name it had then.
+            author: crate::Author,
         }
     }
 }
@@ -199,6 +205,8 @@ data! {
             parent_tool_use_id: ToolUseId,
             /// Whether something was cut, so that `tool_detail` has more.
             truncated: bool,
+            /// The pictures it gave, in order; `tool_detail` has them.
+            images: Vec<crate::ToolImage>,
         }
     }
 }
@@ -249,6 +257,8 @@ data! {
             num_turns: u64,
             /// Why it failed; absent if it went well.
             cause: crate::Cause,
+            /// What each model has of it; absent where that was not told.
+            models: Vec<ModelShare>,
         }
     }
 }
@@ -267,6 +277,14 @@ data! {
             seq: Seq,
             /// Always `system`.
             role: Role,
+            /// What, for a program.
+            error_code: crate::ErrorCode,
+            /// The exit code, if the process ended.
+            exit_code: i32,
+            /// Why the turn failed, if one did.
+            cause: crate::Cause,
+            /// The HTTP status of the request that failed, if it was one.
+            api_status: u64,
         }
     }
 }
@@ -281,6 +299,8 @@ data! {
             timestamp: Timestamp,
         }
         optional {
+            /// The messages it was working on when the process was gone, oldest first.
+            messages: Vec<InterruptedMessage>,
             /// Its number.
             seq: Seq,
         }
@@ -303,6 +323,8 @@ data! {
             seq: Seq,
             /// Which device answered; absent when a rule did.
             device_id: DeviceId,
+            /// The paired device behind that, with the name it had then.
+            author: crate::Author,
         }
     }
 }
@@ -319,7 +341,7 @@ data! {
         optional {
             /// Its number.
             seq: Seq,
-            /// What kind of remark, for programs: `divider`, `damage`, `resume`.
+            /// What kind of remark, for programs: `divider`, `damage`, `resume`, `resumed`, `paused_` with the reason.
             subtype: String,
         }
     }

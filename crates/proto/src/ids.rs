@@ -105,6 +105,14 @@ text! {
     pub struct TerminalId(limit = limits::MAX_TERMINAL_ID_BYTES, rule = file_name);
 }
 text! {
+    /// A file on its way to a Pylon, chosen by whoever sends it.
+    pub struct BlobId(limit = limits::MAX_BLOB_ID_BYTES, rule = file_name);
+}
+text! {
+    /// A file that a Pylon keeps, to go with a message.
+    pub struct FileId(limit = limits::MAX_ID_BYTES, rule = file_name);
+}
+text! {
     /// Claude's own id of a session, which a later run resumes.
     pub struct ClaudeSessionId(limit = limits::MAX_ID_BYTES, rule = file_name);
 }

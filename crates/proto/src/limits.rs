@@ -49,6 +49,16 @@ pub const MAX_TASK_ID_BYTES: usize = 255;
 pub const MAX_TASK_BYTES: usize = 256 * 1024;
 /// Why a task failed, as it is kept in its file.
 pub const MAX_TASK_ERROR_BYTES: usize = 4 * 1024;
+/// A file that goes with a message.
+pub const MAX_BLOB_BYTES: u64 = 64 * 1024 * 1024;
+/// A piece of such a file, before it is written as base64.
+pub const MAX_BLOB_CHUNK_BYTES: u64 = 64 * 1024;
+/// All such files of a conversation.
+pub const MAX_CONVERSATION_BLOB_BYTES: u64 = 1024 * 1024 * 1024;
+/// Such files of one message.
+pub const MAX_ATTACHED_FILES: usize = 10;
+/// The id of a file on its way, which becomes part of a name on the disk.
+pub const MAX_BLOB_ID_BYTES: usize = 64;
 /// The words of a search.
 pub const MAX_QUERY_BYTES: usize = 1024;
 
@@ -65,6 +75,8 @@ pub const MAX_HISTORY_PAGE: u32 = 200;
 pub const MAX_HISTORY_PAGE_BYTES: usize = 256 * 1024;
 /// One chunk of `tool_detail_result`, before escaping.
 pub const TOOL_DETAIL_CHUNK_BYTES: usize = 64 * 1024;
+/// One piece of `history_export_result`: escaped in the worst way it fits a frame.
+pub const EXPORT_PIECE_BYTES: usize = 128 * 1024;
 /// Folders in one `folder_list_result`.
 pub const MAX_FOLDERS: usize = 5000;
 /// Tasks in one `task_list_result`.
@@ -88,6 +100,10 @@ pub const MAX_SEARCH_HITS: u32 = 100;
 pub const LIVE_RESULT_CHARS: usize = 1000;
 /// `toolComplete.error` of a live event, in Unicode scalar values.
 pub const LIVE_ERROR_CHARS: usize = 200;
+/// Pictures that are kept of what a tool gave.
+pub const MAX_TOOL_IMAGES: usize = 16;
+/// What the pictures of one call have together, in Base64: beside the longest output they fit a line of the host.
+pub const MAX_TOOL_IMAGES_BYTES: usize = 3 * 1024 * 1024;
 
 /// Version of what a terminal's keeper speaks.
 pub const KEEPER_PROTOCOL: u32 = 1;

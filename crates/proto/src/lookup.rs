@@ -3,7 +3,7 @@
 //! ```text
 //! app                                                     pylon
 //!   │ ── tool_detail {conversationId, toolUseId} ──────────► │  the whole input and output of a call
-//!   │ ◄──────────────────── tool_detail_result (one or more) │  in chunks; `last` ends it
+//!   │ ◄──────────────────── tool_detail_result (one or more) │  in chunks; `last` ends it. With `cursor`: one
 //!   │ ── history_search {query} ───────────────────────────► │
 //!   │ ◄───────────────────────────── history_search_result ─ │
 //! ```
@@ -13,7 +13,7 @@
 //! | what | `errorCode` |
 //! |---|---|
 //! | there is no such conversation | `unknown_conversation` |
-//! | there is no such call in it | `unknown_tool_use` |
+//! | there is no such call in it, or it gave no such picture | `unknown_tool_use` |
 //! | `cursor` is not one that was given | `invalid_message` |
 
 use crate::{ConversationId, DeviceId, QueryText, Seq, Timestamp, ToolUseId, WorkspaceId};
@@ -23,19 +23,29 @@ words! {
     pub enum ToolPart {
         /// What it was called with, as JSON.
         Input = "input",
-        /// What it gave.
+        /// What it gave, cut behind 1,048,576 characters.
         Output = "output",
+        /// A picture that it gave, in Base64.
+        Image = "image",
     }
 }
 
 request! {
-    /// Asks for the whole input and output of a call.
+    /// Asks for the whole input of a call, and for its output up to 1,048,576 characters. What a tool gave beyond that is
+    /// kept by nobody but the agent itself.
     pub struct ToolDetail {
         required {
             /// In which conversation.
             conversation_id: ConversationId,
             /// Which call.
             tool_use_id: ToolUseId,
+        }
+        optional {
+            /// Asks for one chunk alone: empty for the first, then `nextCursor` of the one before. Whoever reads slowly asks
+            /// so; without it all chunks come one after another.
+            cursor: String,
+            /// Asks for this picture of the output alone, from 0, in the order of `images`; chunks of it come as `image`.
+            image: u32,
         }
     }
 }
@@ -62,6 +72,8 @@ reply! {
             total_bytes: u64,
             /// Whether nothing follows, of either part.
             last: bool,
+            /// Where the next chunk is, if they are asked for one by one and one follows.
+            next_cursor: String,
         }
     }
 }

@@ -77,6 +77,18 @@ words! {
 }
 
 data! {
+    /// Something that the CLI says to people.
+    pub struct Remark {
+        required {
+            /// Of which kind, in the CLI's own words.
+            subtype: String,
+            /// What it says.
+            text: String,
+        }
+    }
+}
+
+data! {
     /// A process was started again.
     pub struct ProcessResumed {
         required {

@@ -147,6 +147,12 @@ request! {
             /// What is to be done, in Markdown.
             content: TaskText,
         }
+        optional {
+            /// Where people are warned, in US dollars.
+            soft_usd: f64,
+            /// Where it is stopped and fails, in US dollars.
+            hard_usd: f64,
+        }
     }
 }
 
@@ -232,6 +238,11 @@ request! {
         required {
             /// Of which workspace.
             workspace_id: WorkspaceId,
+        }
+        optional {
+            /// Whether each task gets a git worktree and a conversation of its own from now on, unless its file says
+            /// otherwise; absent means as before.
+            worktrees: bool,
         }
     }
 }

@@ -138,6 +138,8 @@ request! {
             path: PathText,
             /// What to say to the agent first.
             prompt: Prompt,
+            /// Which model it uses, if not that of the conversation; `auto` leaves it to the agent.
+            model: String,
             /// Asking again with the same id changes nothing.
             terminal_id: TerminalId,
         }

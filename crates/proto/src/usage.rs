@@ -14,6 +14,7 @@
 //! |---|---|
 //! | a grouping that is not one of the known words | `invalid_message` |
 
+use crate::notifications::NotificationHealth;
 use crate::{DeviceId, IsoTime, PlanLimit};
 
 data! {
@@ -56,6 +57,8 @@ data! {
             version: String,
             /// The windows of the plan, as the CLI last told them.
             limits: Vec<PlanLimit>,
+            /// How notifications fare; absent when nobody is notified and nothing waits.
+            notifications: NotificationHealth,
         }
     }
 }

@@ -78,6 +78,10 @@ data! {
             file: String,
             /// Why the file is no task. It then stands as `failed`.
             problem: String,
+            /// Where people are warned, in US dollars.
+            soft_usd: f64,
+            /// Where it is stopped and fails, in US dollars.
+            hard_usd: f64,
         }
     }
 }
@@ -115,6 +119,8 @@ words! {
     pub enum RestCause {
         /// A limit of the account is used up.
         UsageLimit = "usage_limit",
+        /// A budget is used up.
+        Budget = "budget",
         /// The agent is not logged in.
         Authentication = "authentication",
         /// The API cannot be reached, is overloaded or failed.
@@ -168,6 +174,8 @@ data! {
             conversation_id: ConversationId,
             /// Why it does nothing.
             rest: WorkerRest,
+            /// Whether each task gets a git worktree of its own, unless its file says otherwise.
+            worktrees: bool,
         }
     }
 }
@@ -196,6 +204,8 @@ data! {
             created_at: Timestamp,
             /// When it was last used.
             last_used: Timestamp,
+            /// So many of its conversations, those that rested longest, found no room in the frame. A search finds them.
+            left_out: u32,
         }
     }
 }

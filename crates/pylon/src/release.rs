@@ -173,6 +173,27 @@ async fn read(path: &Path) -> io::Result<String> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_release_that_finds_no_room_leaves_the_one_before() {
+        let Some(disk) = crate::small_disk::SmallDisk::of(64) else {
+            return;
+        };
+        let file = disk.path().join(FILE);
+        let release = |version: &str| Release {
+            version: Some(version.repeat(3000)),
+            ..Release::default()
+        };
+        release("1").store(&file).unwrap();
+        let before = std::fs::read(&file).unwrap();
+        disk.fill_but(0);
+        let refused = release("2").store(&file).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(std::fs::read(&file).unwrap(), before);
+        disk.free();
+        release("2").store(&file).unwrap();
+        assert_ne!(std::fs::read(&file).unwrap(), before);
+    }
+
     #[tokio::test]
     async fn what_is_stored_is_read_and_what_is_missing_is_unknown() {
         let folder = tempfile::tempdir().unwrap();

@@ -4,12 +4,16 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use estelle_proto::Token;
+use hyper::body::Incoming;
 use hyper::{Request, Response};
+
+use crate::machine::Recognized;
 
 /// A page of the web app, or of whoever embeds the relay.
 pub type Page = Response<Bytes>;
@@ -18,6 +22,14 @@ pub type Page = Response<Bytes>;
 ///
 /// It is called on the connection's task: answer from memory.
 pub type Pages = Arc<dyn Fn(&Request<()>) -> Option<Page> + Send + Sync>;
+
+/// Answers requests under `/api/` of devices that showed their secret as a bearer token, with what they may do. Nobody else
+/// reaches it, and no body was read before.
+pub type Api = Arc<
+    dyn Fn(Recognized, Request<Incoming>) -> Pin<Box<dyn Future<Output = Page> + Send>>
+        + Send
+        + Sync,
+>;
 
 /// A certificate and its key, as PEM files.
 #[derive(Debug, Clone)]
@@ -52,6 +64,8 @@ pub struct Limits {
     pub connections_per_device: usize,
     /// Bytes that may wait for one connection. Beyond them it is cut off at once.
     pub queue_bytes: usize,
+    /// The same for a Pylon, to which all apps of a realm speak at once.
+    pub pylon_queue_bytes: usize,
     /// What an app may send; beyond it the connection is closed.
     pub app_rate: Rate,
     /// What a Pylon may send; beyond it the relay reads more slowly.
@@ -70,6 +84,8 @@ impl Default for Limits {
             // A frame of the largest size may wait together with ordinary ones; a stalled client costs less than 2 MB, with
             // what the frames take beside their bytes.
             queue_bytes: 1_500_000,
+            // What several apps may send at once by their own limit: none of them gets the Pylon cut off for the others.
+            pylon_queue_bytes: 64 * 1024 * 1024,
             app_rate: Rate {
                 frames: 100,
                 bytes: 1024 * 1024,
@@ -107,6 +123,8 @@ pub struct Config {
     pub limits: Limits,
     /// Further pages.
     pub pages: Option<Pages>,
+    /// What is under `/api/`.
+    pub api: Option<Api>,
 }
 
 impl Default for Config {
@@ -122,6 +140,7 @@ impl Default for Config {
             build: env!("CARGO_PKG_VERSION").to_owned(),
             limits: Limits::default(),
             pages: None,
+            api: None,
         }
     }
 }

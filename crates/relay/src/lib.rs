@@ -20,7 +20,8 @@ mod secret;
 mod server;
 mod ws;
 
-pub use config::{Config, Limits, Page, Pages, Rate, TlsFiles};
+pub use config::{Api, Config, Limits, Page, Pages, Rate, TlsFiles};
+pub use machine::Recognized;
 pub use registry::{
     IssueError, ListedPylon, NewDevice, OpenError, PylonProfile, RealmName, RealmNameError,
     Registry, SaveError,

@@ -46,6 +46,7 @@ counts! {
     refused_requests_total: "counter" "HTTP requests with a wrong host, origin, method or form.",
     refused_connections_total: "counter" "Connections for which there was no room.",
     save_failures_total: "counter" "Times the registry could not be written.",
+    unsaved: "gauge" "1 while the registry could not be written the last time, else 0.",
 }
 
 /// One number.
@@ -63,6 +64,10 @@ impl Count {
 
     pub(crate) fn less_one(&self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set(&self, value: u64) {
+        self.0.store(value, Ordering::Relaxed);
     }
 
     pub(crate) fn get(&self) -> u64 {

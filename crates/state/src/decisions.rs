@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use estelle_proto::decisions::{DecisionKind, DecisionState};
-use estelle_proto::{DeviceId, Generation, Timestamp, ToolUseId};
+use estelle_proto::{Author, DeviceId, Generation, Timestamp, ToolUseId};
 use serde::{Deserialize, Serialize};
 
 /// So many decisions that are over are kept; whoever answers an older one is told that there is none.
@@ -47,6 +47,22 @@ pub struct Asked {
     pub at: Timestamp,
 }
 
+/// The person behind an answer, by the device it came from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct By {
+    /// The number of its connection; none when the policy decided.
+    pub device: Option<DeviceId>,
+    /// The paired device, if the connection is one of those.
+    pub author: Option<Author>,
+}
+
+impl From<Option<DeviceId>> for By {
+    fn from(device: Option<DeviceId>) -> Self {
+        let author = None;
+        Self { device, author }
+    }
+}
+
 /// An answer, as it goes to the CLI.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -55,6 +71,9 @@ pub struct Answered {
     pub key: DecisionKey,
     /// The device of the person; none when the policy decided.
     pub by: Option<DeviceId>,
+    /// The paired device behind that, which has the same key after every reconnect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Author>,
     /// When.
     pub at: Timestamp,
     /// The line for the CLI, sent again byte for byte until its echo is seen.
@@ -227,6 +246,12 @@ impl Ledger {
         about
             .max_by_key(|decision| decision.order)
             .map(|decision| decision.asked.key.clone())
+    }
+
+    /// Whether another generation made a call under the same id.
+    pub fn is_known_elsewhere(&self, key: &DecisionKey) -> bool {
+        let mut all = self.decisions.keys();
+        all.any(|one| one.tool_use_id == key.tool_use_id && one.generation != key.generation)
     }
 
     /// Why a decision takes no answer, for one that is not open.

@@ -25,6 +25,7 @@ fn answered(generation: u64, call: u8, device: Option<u32>) -> Answered {
     Answered {
         key: key(generation, call),
         by: device.map(DeviceId),
+        author: None,
         at: Timestamp(2),
         line: format!("answer of {device:?}"),
     }
@@ -263,4 +264,15 @@ proptest! {
             prop_assert!(facts(&ledger, deed).is_empty(), "{deed:?}");
         }
     }
+}
+
+#[test]
+fn a_call_is_known_elsewhere_when_another_generation_made_one_under_its_id() {
+    let mut ledger = opened();
+    assert!(!ledger.is_known_elsewhere(&key(1, 7)));
+    ledger.apply(Fact::Opened(asked(2, 8)));
+    assert!(!ledger.is_known_elsewhere(&key(1, 7)), "another call");
+    ledger.apply(Fact::Voided(key(1, 7)));
+    ledger.apply(Fact::Opened(asked(2, 7)));
+    assert!(ledger.is_known_elsewhere(&key(2, 7)));
 }

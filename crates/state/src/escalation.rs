@@ -66,6 +66,17 @@ impl Escalation {
         self.hurry(now + self.grace / ASKING_PART, Push::Terminate);
     }
 
+    /// A process was told to end just now. It has the whole grace from here, unless it was to be killed sooner.
+    pub fn told(&mut self, now: Duration) {
+        let planned = self.process.map(|(at, push)| match push {
+            Push::EndProcess | Push::Terminate => at + self.rest(),
+            Push::Kill => at,
+        });
+        let whole = now + self.grace;
+        let at = planned.map_or(whole, |planned| planned.min(whole));
+        self.process = Some((at, Push::Kill));
+    }
+
     /// A process was asked to end long ago, by somebody who is gone.
     pub fn go_on(&mut self, now: Duration) {
         self.hurry(now, Push::Terminate);
@@ -90,15 +101,18 @@ impl Escalation {
         }
         let (_, push) = self.process.filter(|(at, _)| *at <= now)?;
         let wait = match push {
-            Push::EndProcess | Push::Terminate => {
-                self.grace.saturating_sub(self.grace / ASKING_PART)
-            }
+            Push::EndProcess | Push::Terminate => self.rest(),
             Push::Kill => LOOK_AGAIN,
         };
         // A grace of nothing must not make the shell spin.
         let wait = wait.max(Duration::from_millis(1));
         self.process = Some((now + wait, Push::Kill));
         Some(push)
+    }
+
+    /// What is left of the grace for a process that was asked first and is told now.
+    fn rest(&self) -> Duration {
+        self.grace.saturating_sub(self.grace / ASKING_PART)
     }
 
     /// Sooner or harder than what was planned, never later or softer.

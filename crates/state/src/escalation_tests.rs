@@ -37,6 +37,28 @@ fn a_process_is_asked_then_told_then_killed_until_it_is_gone() {
 }
 
 #[test]
+fn a_process_that_was_told_has_the_whole_grace_and_never_more_than_before() {
+    let mut at_once = Escalation::new(GRACE);
+    at_once.told(seconds(1));
+    assert_eq!(pushes(&mut at_once, seconds(9)), [(9, Push::Kill)]);
+
+    let mut asked_and_told = Escalation::new(GRACE);
+    asked_and_told.asked(seconds(1));
+    asked_and_told.told(seconds(1));
+    assert_eq!(pushes(&mut asked_and_told, seconds(9)), [(9, Push::Kill)]);
+
+    let mut asked_before = Escalation::new(GRACE);
+    asked_before.asked(seconds(0));
+    asked_before.told(seconds(1));
+    assert_eq!(pushes(&mut asked_before, seconds(8)), [(8, Push::Kill)]);
+
+    let mut condemned = Escalation::new(GRACE);
+    condemned.condemn(seconds(0));
+    condemned.told(seconds(0));
+    assert_eq!(pushes(&mut condemned, seconds(0)), [(0, Push::Kill)]);
+}
+
+#[test]
 fn a_turn_that_does_not_end_costs_its_process() {
     let mut escalation = Escalation::new(GRACE);
     escalation.interrupted(seconds(1));
@@ -98,6 +120,7 @@ enum Deed {
     Interrupt,
     TurnEnded,
     Ask,
+    Tell,
     GoOn,
     Condemn,
     Gone,
@@ -109,11 +132,20 @@ fn deed() -> impl Strategy<Value = Deed> {
         Just(Deed::Interrupt),
         Just(Deed::TurnEnded),
         Just(Deed::Ask),
+        Just(Deed::Tell),
         Just(Deed::GoOn),
         Just(Deed::Condemn),
         Just(Deed::Gone),
         (0u64..12).prop_map(Deed::Wait),
     ]
+}
+
+/// When a process is killed at the latest, if this is what is planned for it.
+fn killed_at(escalation: &Escalation, (at, push): (Duration, Push)) -> Duration {
+    match push {
+        Push::EndProcess | Push::Terminate => at + escalation.rest(),
+        Push::Kill => at,
+    }
 }
 
 proptest! {
@@ -128,6 +160,12 @@ proptest! {
                 Deed::Interrupt => escalation.interrupted(now),
                 Deed::TurnEnded => escalation.turn_ended(),
                 Deed::Ask => escalation.asked(now),
+                Deed::Tell => {
+                    escalation.told(now);
+                    hardest = hardest.max(Some(Push::Terminate));
+                    let killed_at = escalation.process.map(|planned| killed_at(&escalation, planned));
+                    prop_assert!(killed_at <= Some(now + seconds(grace)), "more than the grace");
+                }
                 Deed::GoOn => escalation.go_on(now),
                 Deed::Condemn => escalation.condemn(now),
                 Deed::Gone => {
@@ -138,7 +176,11 @@ proptest! {
                 Deed::Wait(wait) => now += seconds(wait),
             }
             if let (Some(before), Some(after)) = (before, escalation.process) {
-                prop_assert!(after.0 <= before.0 && after.1 >= before.1, "it got more time");
+                let (was, is) = (killed_at(&escalation, before), killed_at(&escalation, after));
+                prop_assert!(is <= was && after.1 >= before.1, "it got more time");
+                // Only being told takes the place of a step that was planned.
+                let is_told = matches!(deed, Deed::Tell);
+                prop_assert!(is_told || after.0 <= before.0, "the next step comes later");
             }
             for _ in 0..3 {
                 let Some(push) = escalation.overdue(now) else { break };

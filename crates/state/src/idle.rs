@@ -88,6 +88,19 @@ impl IdleWatch {
         }
     }
 
+    /// Begins with an activity that was so long ago, as the log of another host tells. A time of day may have jumped, so
+    /// nobody is stopped for it before people were warned.
+    pub fn idle_for(now: Timestamp, idle: Duration, timeout: IdleTimeout) -> Self {
+        let most = timeout
+            .get()
+            .map_or(idle, |timeout| timeout.saturating_sub(WARN_BEFORE));
+        let idle = i64::try_from(idle.min(most).as_millis()).unwrap_or(i64::MAX);
+        Self {
+            last_activity: Timestamp(now.0.saturating_sub(idle)),
+            warned: false,
+        }
+    }
+
     /// Somebody typed, the process printed, or a client came back.
     pub fn touch(&mut self, now: Timestamp) {
         // A clock that went back must not make an old activity new.
@@ -142,6 +155,33 @@ mod tests {
 
     fn minutes(minutes: i64) -> Timestamp {
         Timestamp(minutes * 60_000)
+    }
+
+    #[test]
+    fn what_was_idle_under_another_host_goes_on_being_idle() {
+        let timeout = IdleTimeout::default();
+        let mut watch = IdleWatch::idle_for(minutes(0), Duration::from_mins(20), timeout);
+        let mut look = |minute| watch.look(minutes(minute), Occupation::Idle, timeout);
+        assert_eq!(look(7), IdleVerdict::Leave);
+        assert_eq!(look(8), IdleVerdict::Warn { seconds_left: 120 });
+        assert_eq!(look(10), IdleVerdict::Leave);
+        assert_eq!(look(11), IdleVerdict::Stop { idle_minutes: 31 });
+    }
+
+    #[test]
+    fn what_was_idle_for_too_long_under_no_host_is_stopped_after_a_warning() {
+        let timeout = IdleTimeout::default();
+        let mut watch = IdleWatch::idle_for(minutes(0), Duration::from_hours(20), timeout);
+        let mut look = |minute| watch.look(minutes(minute), Occupation::Idle, timeout);
+        assert_eq!(look(0), IdleVerdict::Warn { seconds_left: 120 });
+        assert_eq!(look(2), IdleVerdict::Leave);
+        assert_eq!(look(3), IdleVerdict::Stop { idle_minutes: 31 });
+        let off = IdleTimeout::from_setting(Some("0"));
+        let mut watch = IdleWatch::idle_for(minutes(0), Duration::from_hours(20), off);
+        assert_eq!(
+            watch.look(minutes(9), Occupation::Idle, off),
+            IdleVerdict::Leave
+        );
     }
 
     #[test]

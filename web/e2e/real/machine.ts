@@ -4,7 +4,16 @@
  * Everything is on the loopback and in one temporary folder. Gates hold an answer back until a test opens them.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
@@ -63,8 +72,13 @@ export class Machine {
   #relay: Talker | null = null;
   #pylon: Talker | null = null;
   #port = 0;
+  #program = PROGRAM ?? "";
 
-  static async start(agent: "simulator" | "claude"): Promise<Machine> {
+  /** With more of the environment, if the machine is set up by it; `prepare` comes before it is started. */
+  static async start(
+    agent: "simulator" | "claude",
+    { more = {}, prepare }: { more?: Record<string, string>; prepare?: (machine: Machine) => void } = {},
+  ): Promise<Machine> {
     const machine = new Machine();
     for (const folder of ["home", "gates", "markers", "home/garden"]) mkdirSync(machine.path(folder));
     machine.#environment = {
@@ -74,7 +88,9 @@ export class Machine {
       ESTELLE_SIM_GATES: machine.path("gates"),
       ESTELLE_SIM_MARKERS: machine.path("markers"),
       ESTELLE_DATA: machine.path("data"),
+      ...more,
     };
+    prepare?.(machine);
     if (agent === "claude") await machine.#useClaude();
     else machine.#agent = ["--demo"];
     await machine.up();
@@ -108,6 +124,30 @@ export class Machine {
     writeFileSync(this.path(`gates/${name}`), "");
   }
 
+  /** Sets a variable for what is started from now on. */
+  configure(name: string, value: string): void {
+    this.#environment[name] = value;
+  }
+
+  /** Runs git in a folder of the machine, as nobody in particular. */
+  git(folder: string, ...args: string[]): string {
+    const who = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgsign=false"];
+    const env = { ...process.env, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+    return execFileSync("git", [...who, ...args], { cwd: this.path(folder), env, encoding: "utf8" });
+  }
+
+  /** From now on it starts a program of its own, which may be replaced. */
+  ownProgram(): void {
+    const own = this.path("bin/estelle");
+    mkdirSync(dirname(own));
+    try {
+      linkSync(this.#program, own);
+    } catch {
+      copyFileSync(this.#program, own);
+    }
+    this.#program = own;
+  }
+
   get address(): string {
     return `http://127.0.0.1:${this.#port}`;
   }
@@ -115,9 +155,17 @@ export class Machine {
   /** Starts `estelle up`, on the same port as before, and waits until it is there. */
   async up(): Promise<void> {
     const args = ["up", "--json", "--listen", `127.0.0.1:${this.#port}`, ...this.#agent];
-    this.#up = new Talker(PROGRAM ?? "", args, this.#environment, this.path("home"));
+    this.#up = new Talker(this.#program, args, this.#environment, this.path("home"));
     const [, port] = await this.#up.until(/"address":"http:\/\/127\.0\.0\.1:(\d+)"/);
     this.#port = Number(port);
+  }
+
+  /** Starts what a test has killed: whatever it was, relay and Pylon are there afterwards. */
+  async mend(): Promise<void> {
+    if (this.#up || (this.#relay && this.#pylon)) return;
+    if (this.#pylon) await this.startRelay();
+    else if (this.#relay) await this.startPylon();
+    else await this.up();
   }
 
   /** `kill -9` of relay and Pylon; the host and its runs go on. */
@@ -129,16 +177,27 @@ export class Machine {
   /** Goes on as parts: a relay and a Pylon, each a process of its own, on the port and the data of before. */
   async takeApart(): Promise<void> {
     await this.killUp();
+    await this.startRelay();
+    await this.startPylon();
+  }
+
+  /** Starts the relay alone, on the port of before. */
+  async startRelay(): Promise<void> {
     const registry = ["--registry", this.path("data/relay.json")];
     const args = ["relay", "serve", "--listen", `127.0.0.1:${this.#port}`, ...registry];
-    this.#relay = new Talker(PROGRAM ?? "", args, this.#environment, this.path("home"));
-    await this.startPylon();
+    this.#relay = new Talker(this.#program, args, this.#environment, this.path("home"));
+  }
+
+  /** `kill -9` of the relay alone; Pylon, host and runs go on. */
+  async killRelay(): Promise<void> {
+    await this.#relay?.kill();
+    this.#relay = null;
   }
 
   /** Starts the Pylon alone. */
   async startPylon(): Promise<void> {
     const args = ["pylon", "--relay", `ws://127.0.0.1:${this.#port}/ws`];
-    this.#pylon = new Talker(PROGRAM ?? "", args, this.#environment, this.path("home"));
+    this.#pylon = new Talker(this.#program, args, this.#environment, this.path("home"));
   }
 
   /** `kill -9` of the Pylon alone; relay, host and runs go on. */
@@ -148,14 +207,14 @@ export class Machine {
   }
 
   /** Puts a file into a folder of the machine. */
-  write(name: string, contents: string): void {
+  write(name: string, contents: string | Uint8Array): void {
     mkdirSync(dirname(this.path(name)), { recursive: true });
     writeFileSync(this.path(name), contents);
   }
 
   /** `estelle pair`: gives the link, and says `y`, or `a` for a device that may manage, when somebody comes with it. */
   async pair(): Promise<{ link: string; agree: (word?: "y" | "a") => Promise<string> }> {
-    const pair = new Talker(PROGRAM ?? "", ["pair", "--no-qr"], this.#environment, this.path("home"));
+    const pair = new Talker(this.#program, ["pair", "--no-qr"], this.#environment, this.path("home"));
     const [link] = await pair.until(/http:\S+#pair=\S+/);
     const agree = async (word = "y") => {
       pair.say(word);
@@ -169,7 +228,7 @@ export class Machine {
   /** The secret of a device that is let in without asking. */
   device(name: string, rights = "view,prompt,approve"): string {
     const args = ["devices", "add", "--name", name, "--rights", rights, "--json"];
-    const text = execFileSync(PROGRAM ?? "", args, { env: this.#environment, encoding: "utf8" });
+    const text = execFileSync(this.#program, args, { env: this.#environment, encoding: "utf8" });
     return (JSON.parse(text) as { token: string }).token;
   }
 
@@ -177,9 +236,8 @@ export class Machine {
   async switchOff(): Promise<void> {
     await this.killUp();
     await this.killPylon();
-    await this.#relay?.kill();
-    this.#relay = null;
-    execFileSync(PROGRAM ?? "", ["host", "stop", "--all"], { env: this.#environment, stdio: "ignore" });
+    await this.killRelay();
+    execFileSync(this.#program, ["host", "stop", "--all"], { env: this.#environment, stdio: "ignore" });
   }
 
   async stop(): Promise<void> {
@@ -194,6 +252,8 @@ export interface Step {
   think?: string;
   chunks?: number;
   delay_ms?: number;
+  /** Each piece is its number and the time at which it was made. */
+  stamp?: boolean;
   tool?: string;
   input?: unknown;
   gate?: string;

@@ -1,11 +1,12 @@
 /** The app on the real machine: relay, Pylon and host as they are shipped, with the simulated agent. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { beforeEach, describe, expect, it } from "vitest";
 import { seriousFindings } from "../axe";
-import { launch, PHONE } from "../browser";
+import { PHONE } from "../browser";
 import { wheel } from "../hand";
-import { Device } from "./device";
-import { hasMachine, Machine, script } from "./machine";
+import type { Device } from "./device";
+import { hasMachine, script } from "./machine";
+import { rig } from "./rig";
 
 const QUESTION = {
   questions: [
@@ -27,55 +28,71 @@ function isInView(element: Element): boolean {
 }
 
 describe.skipIf(!hasMachine)("on a real machine", () => {
-  let browser: Browser;
-  let machine: Machine;
+  const stage = rig({
+    workspace: "garden",
+    prepare: (machine) => machine.write("home/shed/rake.txt", "iron\n"),
+  });
   let phone: Device;
   let desk: Device;
-  let made = 0;
 
-  beforeAll(async () => {
-    browser = await launch();
-    machine = await Machine.start("simulator");
-    desk = await Device.open(browser, machine, { token: machine.device("Desk") });
-    phone = await Device.open(browser, machine, { size: PHONE, theme: "light", token: machine.device("Phone") });
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await machine?.stop();
+  beforeEach(async () => {
+    desk = await stage.open("Desk");
+    phone = await stage.open("Phone", { size: PHONE, theme: "light", at: "list" });
   });
 
   /** A conversation of its own for a test, open on the desk. */
   async function conversation(): Promise<string> {
-    const name = `Talk ${++made}`;
-    await desk.page.getByRole("button", { name: "New conversation" }).first().click();
-    await desk.page.getByRole("textbox", { name: "Name" }).fill(name);
-    await desk.page.getByRole("button", { name: "Create" }).click();
-    await desk.page.getByRole("heading", { name }).waitFor();
-    await desk.page.getByText("Say what you want done.").waitFor();
+    const name = `Talk ${stage.next()}`;
+    await desk.makeConversation(name);
     return name;
   }
 
-  /** Opens a conversation on the phone, from wherever it is. */
+  /** Opens a conversation on the phone. */
   async function onPhone(name: string): Promise<void> {
-    await phone.page.goto(`${machine.address}/#/list`);
+    await phone.page.goto(`${stage.machine.address}/#/list`);
     await phone.enter(name);
   }
 
+  it("draws a picture that the agent looked at, live and after a reload, and in the files of the folder", async () => {
+    const { page } = desk;
+    const icon = readFileSync(new URL("../../public/icon-192.png", import.meta.url));
+    stage.machine.write("home/garden/star.png", icon);
+    await conversation();
+    await desk.send(script("Look.", { tool: "Read", input: { file_path: "star.png" } }, { say: "A star" }));
+    await desk.said("A star").waitFor();
+    const drawn = async () => {
+      await desk.log.getByRole("button", { name: /^Read/ }).click();
+      const picture = desk.log.getByRole("img", { name: "Picture" });
+      await picture.waitFor();
+      await expect.poll(() => picture.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(192);
+      expect(await desk.log.getByText("[image:").count()).toBe(0);
+    };
+    await drawn();
+    await page.reload();
+    await desk.said("A star").waitFor();
+    await drawn();
+    await page.goto(`${page.url()}/files`);
+    await page.getByRole("button", { name: /^star\.png/ }).click();
+    const file = page.getByRole("img", { name: "star.png" });
+    await expect.poll(() => file.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(192);
+    expect(desk.errors).toEqual([]);
+    expect(desk.strangers).toEqual([]);
+  });
+
   it("makes a workspace out of a folder of the machine", async () => {
     const { page } = desk;
-    await page.getByRole("button", { name: "New workspace" }).click();
+    await page.getByRole("button", { name: "New workspace" }).first().click();
     const dialog = page.getByRole("dialog", { name: "New workspace" });
-    await dialog.getByRole("button", { name: "garden" }).click();
-    await expect.poll(() => dialog.getByLabel("Folder").inputValue()).toMatch(/home\/garden$/);
+    await dialog.getByRole("button", { name: "shed" }).click();
+    await expect.poll(() => dialog.getByLabel("Folder").inputValue()).toMatch(/home\/shed$/);
     await dialog.getByRole("button", { name: "Create" }).click();
     await page.getByText("Say what you want done.").waitFor();
-    await page.getByRole("button", { name: "garden", exact: true }).waitFor();
+    await page.getByRole("button", { name: "shed", exact: true }).waitFor();
   });
 
   it("lets a device in by a link, once the person at the machine agrees", async () => {
-    const { link, agree } = await machine.pair();
-    const stranger = await Device.open(browser, machine, { size: PHONE });
+    const { link, agree } = await stage.machine.pair();
+    const stranger = await stage.come("stranger", { size: PHONE });
     await stranger.page.getByLabel("Link").fill(link);
     await stranger.page.getByLabel("Name of this device").fill("Phone of Ada");
     await stranger.page.getByRole("button", { name: "Pair" }).click();
@@ -84,7 +101,6 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     await stranger.page.getByRole("button", { name: "garden", exact: true }).waitFor();
     await stranger.page.reload();
     await stranger.page.getByRole("button", { name: "garden", exact: true }).waitFor();
-    await stranger.close();
   });
 
   it("shows what is said on both devices, with thinking folded and the end in view", async () => {
@@ -103,12 +119,12 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
   it("takes the first of two answers to a permission, and both devices see whose it was", async () => {
     const name = await conversation();
     await onPhone(name);
-    const file = machine.path("home/garden/plan.txt");
+    const file = stage.machine.path("home/garden/plan.txt");
     const write = { tool: "Write", input: { file_path: file, content: "water the basil" } };
     await desk.send(script("Write it down.", write, { say: "It is written" }));
     const cards = [desk, phone].map((device) => device.page.getByRole("region", { name: "May this be changed?" }));
     await Promise.all(cards.map((card) => card.getByText("water the basil").waitFor()));
-    expect(machine.read("home/garden/plan.txt")).toBe("");
+    expect(stage.machine.read("home/garden/plan.txt")).toBe("");
     expect(await phone.page.title()).toMatch(/^\(1\)/);
     const buttons = cards.map((card) =>
       card.getByRole("button", { name: "Allow once", disabled: false }).elementHandle(),
@@ -121,12 +137,11 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
       await device.page.getByRole("button", { name: /^Write .*plan\.txt/ }).click();
       await device.log.getByText(/allowed by/).waitFor();
     }
-    expect(machine.read("home/garden/plan.txt")).toBe("water the basil");
+    expect(stage.machine.read("home/garden/plan.txt")).toBe("water the basil");
     expect(await desk.page.title()).not.toMatch(/^\(/);
     await desk.page.keyboard.press("Alt+i");
     const lately = desk.page.getByRole("region", { name: "Decided lately" });
     await lately.getByText(/allowed by (you|Phone)/).waitFor();
-    await desk.page.goBack();
   });
 
   it("asks a question on every device, and the answer of one takes it off the others", async () => {
@@ -165,7 +180,7 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     const first = desk.page.getByRole("article", { name: "You" }).filter({ hasText: "first" });
     await first.getByText("Take back").click();
     await desk.log.getByText("A message was taken back").waitFor();
-    machine.openGate("wait");
+    stage.machine.openGate("wait");
     await desk.said("answer to second").waitFor();
     expect(await desk.said("answer to first").count()).toBe(0);
   });
@@ -177,7 +192,7 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     await desk.page.reload();
     await desk.said("alpha beta").waitFor();
     expect(await desk.said("alpha").count()).toBe(1);
-    machine.openGate("reload");
+    stage.machine.openGate("reload");
     await desk.said("alpha beta gamma delta").waitFor();
     await desk.log.getByText("Done").waitFor();
     expect(await desk.said("alpha").count()).toBe(1);
@@ -188,12 +203,12 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     await onPhone(name);
     await desk.send(script("Count.", { say: "uno due tre quattro", chunks: 4, gate: "killed", gate_at: 2 }));
     for (const device of [desk, phone]) await device.said("uno due").waitFor();
-    await machine.killUp();
+    await stage.machine.killUp();
     await desk.page.getByText("Connection lost").waitFor();
     await desk.send(script("And then?", { say: "cinque" }));
     await desk.log.getByText("Waits for the connection").waitFor();
-    machine.openGate("killed");
-    await machine.up();
+    stage.machine.openGate("killed");
+    await stage.machine.up();
     for (const device of [desk, phone]) {
       await device.said("uno due tre quattro").waitFor();
       await device.said("cinque").waitFor();
@@ -203,8 +218,7 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
   });
 
   it("keeps to a rule that a person sets, and offers the commands of the CLI", async () => {
-    const admin = await Device.open(browser, machine, { token: machine.device("Admin", "view,prompt,approve,admin") });
-    await admin.page.goto(`${machine.address}/#/rules`);
+    const admin = await stage.open("Admin", { rights: "view,prompt,approve,admin", at: "rules" });
     await admin.page.getByRole("textbox", { name: "Calls" }).fill("Bash(rm:*)");
     await admin.page.getByLabel("What happens").selectOption("deny");
     await admin.page.getByRole("button", { name: "Add rule" }).click();
@@ -234,16 +248,15 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     await desk.field.fill("");
     await admin.page.getByRole("button", { name: "Remove the rule Bash(rm:*)" }).click();
     await admin.page.getByText("No rules yet.").waitFor();
-    await admin.close();
   });
 
   it("resumes after the machine was switched off, with everything that was said", async () => {
     const name = await conversation();
     await desk.send(script("Remember.", { say: "I remember" }));
     await desk.said("I remember").waitFor();
-    await machine.switchOff();
+    await stage.machine.switchOff();
     await desk.page.getByText("Connection lost").waitFor();
-    await machine.up();
+    await stage.machine.up();
     await desk.page.getByText("Connection lost").waitFor({ state: "detached" });
     await desk.send(script("Do you?", { say: "I do" }));
     await desk.said("I do").waitFor();
@@ -251,6 +264,19 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
     expect(await desk.said("I remember").count()).toBe(1);
     await onPhone(name);
     await phone.said("I do").waitFor();
+  });
+
+  it("marks where a summary has taken the place of what was said, also after a reload", async () => {
+    await conversation();
+    await desk.send(script("Remember much.", { say: "I remember much" }));
+    await desk.said("I remember much").waitFor();
+    await desk.log.getByText("Done").waitFor();
+    await desk.send("/compact");
+    const mark = desk.log.getByText(/^Summed up: .* \(125 → 654 tokens\)$/);
+    await mark.waitFor();
+    await desk.page.reload();
+    await mark.waitFor();
+    expect(await mark.count()).toBe(1);
   });
 
   it("pages back through a long conversation and finds what was said in it", async () => {
@@ -283,25 +309,18 @@ describe.skipIf(!hasMachine)("on a real machine", () => {
       ["日本語", "設定"],
       ["English", "Settings"],
     ] as const) {
-      await page.goto(`${machine.address}/#/settings`);
+      await page.goto(`${stage.machine.address}/#/settings`);
       await page.getByText(language, { exact: true }).click();
       await page.getByRole("heading", { name: word, level: 1 }).waitFor();
     }
     for (const device of [desk, phone]) {
       for (const view of ["inbox", "list", "settings", "usage", "work"]) {
-        await device.page.goto(`${machine.address}/#/${view}`);
+        await device.page.goto(`${stage.machine.address}/#/${view}`);
         await device.page.getByRole("main").waitFor();
         expect(await seriousFindings(device.page), view).toEqual([]);
         const isWide = await device.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
         expect(isWide, view).toBe(false);
       }
-    }
-  });
-
-  it("asked nobody but the machine, and nothing went wrong on the page", () => {
-    for (const device of [desk, phone]) {
-      expect(device.strangers).toEqual([]);
-      expect(device.errors).toEqual([]);
     }
   });
 });

@@ -67,7 +67,7 @@ export class Socket {
   #step(input: Input): void {
     const now = Date.now();
     const before = this.#phase;
-    const { phase, effects } = step(before, input, now);
+    const { phase, effects } = step(before, input, now, Math.random());
     this.#phase = phase;
     for (const effect of effects) this.#perform(effect.type);
     clearTimeout(this.#timer);

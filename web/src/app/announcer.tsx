@@ -9,6 +9,9 @@ import { toolTarget, toolView } from "@/model/tools";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 
+/** Nobody listens to more at once; the whole of it is in the list, to be read there. */
+const MOST_READ = 2_000;
+
 export function Announcer() {
   const text = useText();
   const decisions = useApp((app) => app.world.decisions);
@@ -33,7 +36,7 @@ export function Announcer() {
         {urgent}
       </div>
       <div aria-live="polite" className="sr-only">
-        {said?.text}
+        {said?.text.slice(0, MOST_READ)}
       </div>
     </>
   );

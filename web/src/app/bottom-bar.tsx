@@ -3,6 +3,7 @@ import { Inbox, ListTodo, MessagesSquare, Settings } from "lucide-react";
 import type { ReactNode } from "react";
 import { Link, useLocation } from "wouter";
 import { useText } from "@/store/text";
+import { WORK_PATHS } from "@/ui/work-tabs";
 import { useNeeded } from "./star-state";
 
 export function RailLinks() {
@@ -18,7 +19,7 @@ export function RailLinks() {
 
 function RailLink({ href, label, icon, count = 0 }: { href: string; label: string; icon: ReactNode; count?: number }) {
   const [path] = useLocation();
-  const isCurrent = path === href;
+  const isCurrent = path === href || isWithin(href, path);
   return (
     <Link
       href={href}
@@ -50,7 +51,7 @@ export function BottomBar() {
 
 function Tab({ href, label, icon, count = 0 }: { href: string; label: string; icon: ReactNode; count?: number }) {
   const [path] = useLocation();
-  const isCurrent = path === href || (href === "/list" && path === "/");
+  const isCurrent = path === href || (href === "/list" && path === "/") || isWithin(href, path);
   return (
     <Link
       href={href}
@@ -68,6 +69,11 @@ function Tab({ href, label, icon, count = 0 }: { href: string; label: string; ic
       {label}
     </Link>
   );
+}
+
+/** Work has several views, behind one entry. */
+function isWithin(href: string, path: string): boolean {
+  return href === "/work" && WORK_PATHS.some((one) => path === one || path.startsWith(`${one}/`));
 }
 
 function Count({ value }: { value: number }) {

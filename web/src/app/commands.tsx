@@ -5,14 +5,17 @@ import { Palette, type PaletteCommand } from "@/features/palette/palette";
 import type { PermissionMode } from "@/gen";
 import type { Catalogue } from "@/i18n";
 import { find, type Place } from "@/model/fleet";
+import { PANEL_TABS, panelPath } from "@/model/panel";
 import { control, setMode, tell } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { startFinding } from "@/store/finding";
+import { showPanel, togglePanel } from "@/store/panel";
 import { useRight } from "@/store/rights";
 import { changeSettings, toggleMuted, useSettings } from "@/store/settings";
+import { sizeNow } from "@/store/size";
 import { useText } from "@/store/text";
-import { errorText } from "@/ui/label";
-import type { Window } from "./shell";
+import { errorText, panelNames } from "@/ui/label";
+import type { Window } from "./windows";
 
 export interface CommandsProps {
   close: () => void;
@@ -35,6 +38,9 @@ export function Commands({ close, open, setWindow }: CommandsProps) {
       ...(place ? here(text, place, isAdmin, go) : []),
       { label: text.nav.conversations, act: () => go("/list") },
       { label: text.nav.work, act: () => go("/work") },
+      { label: text.trees.title, act: () => go("/worktrees") },
+      { label: text.deploy.title, act: () => go("/deploy") },
+      { label: text.terminal.title, act: () => go("/terminals") },
       { label: text.usage.title, act: () => go("/usage") },
       { label: text.rules.title, act: () => go("/rules") },
       { label: text.nav.settings, act: () => go("/settings") },
@@ -64,6 +70,16 @@ function creating(text: Catalogue, place: Place | undefined, setWindow: (window:
   ];
 }
 
+/** What can be looked at beside the conversation. On a phone the folder has a view, and all else is a command anyway. */
+function beside(text: Catalogue, id: string, go: (path: string) => void): PaletteCommand[] {
+  if (sizeNow() === "phone") return [{ label: text.files.open, act: () => go(panelPath("changes", id)) }];
+  const names = panelNames(text);
+  return [
+    ...PANEL_TABS.map((tab) => ({ label: text.panel.beside(names[tab]), act: () => showPanel(tab) })),
+    { label: text.panel.toggle, keys: "Alt P", act: togglePanel },
+  ];
+}
+
 const MODES: PermissionMode[] = ["default", "acceptEdits", "plan"];
 
 /** Allowing everything is not one key press away; it is in the menu, with its warning. */
@@ -74,7 +90,7 @@ function here(text: Catalogue, place: Place, isAdmin: boolean, go: (path: string
   const modes = MODES.filter((mode) => mode !== (place.conversation.permissionMode ?? "default"));
   return [
     { label: text.palette.stop, keys: "Alt S", act: () => attempt(control(place, "stop")) },
-    { label: text.files.open, act: () => go(`/c/${encodeURIComponent(id)}/changes`) },
+    ...beside(text, id, go),
     { label: text.find.title, keys: "Alt F", act: () => startFinding(id) },
     { label: text.palette.newSession, act: () => attempt(control(place, "new_session")) },
     { label: isMuted ? text.menu.unmute : text.menu.mute, act: () => toggleMuted(id) },

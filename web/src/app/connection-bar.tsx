@@ -30,7 +30,7 @@ export function ConnectionBar() {
       <span className="min-w-0 flex-1">
         {words(text, phase, now)} <span className="text-muted">{text.connection.stale}</span>
       </span>
-      <button type="button" onClick={retryNow} className="min-h-9 rounded-sm px-2 underline hover:bg-hover">
+      <button type="button" onClick={retryNow} className="min-h-11 rounded-sm px-2 underline hover:bg-hover lg:min-h-9">
         {text.connection.retry}
       </button>
     </div>
@@ -45,7 +45,7 @@ function words(text: Catalogue, phase: Phase, now: number): string {
       return text.connection.fallback;
     case "connecting":
     case "authenticating":
-      return phase.tries === 0 ? text.connection.connecting : text.connection.retrying;
+      return phase.failures === 0 ? text.connection.connecting : text.connection.retrying;
     case "refused":
     case "unpaired":
       return text.connection.refused;

@@ -1,7 +1,8 @@
 /** The view of one conversation: head, list, open decision, composer. */
 import { MessageSquareOff } from "lucide-react";
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { useLocation } from "wouter";
+import { DropHint, useDrop } from "@/features/composer/attach";
 import { Composer } from "@/features/composer/composer";
 import { DecisionDock } from "@/features/decisions/dock";
 import { ConversationHeader } from "@/features/header/conversation-header";
@@ -12,9 +13,13 @@ import { useApp } from "@/store/app";
 import { endFinding, useFinding } from "@/store/finding";
 import { usePlace } from "@/store/place";
 import { useText } from "@/store/text";
+import { Boundary } from "@/ui/boundary";
 import { Button } from "@/ui/button";
 import { EmptyState, Skeleton } from "@/ui/states";
+import { brokenPart } from "./broken";
 
+const Lent = lazy(() => import("@/features/terminal/lent").then((file) => ({ default: file.Lent })));
+const Offer = lazy(() => import("@/features/settings/offer").then((file) => ({ default: file.Offer })));
 const FindBar = lazy(() => import("@/features/find/find-bar").then((file) => ({ default: file.FindBar })));
 
 export function Conversation({ id }: { id: string }) {
@@ -23,6 +28,7 @@ export function Conversation({ id }: { id: string }) {
   const place = usePlace(id);
   const isListed = useApp((app) => app.world.fleet.some((machine) => machine.listedAt > 0 && machine.isOnline));
   const isFinding = useFinding((finding) => finding.conversationId === id);
+  const { isOver, zone } = useDrop(place);
   useEffect(() => {
     openConversation(id);
     return () => {
@@ -45,18 +51,32 @@ export function Conversation({ id }: { id: string }) {
     );
   }
   return (
-    <div className="flex h-full flex-col">
+    <div className="relative flex h-full flex-col" {...zone}>
+      {isOver && <DropHint />}
       <ConversationHeader place={place} />
       {isFinding && (
-        <Suspense fallback={null}>
+        <Part>
           <FindBar place={place} />
-        </Suspense>
+        </Part>
       )}
       <TranscriptList place={place} />
       <DecisionDock conversationId={id} />
+      <Part>
+        <Lent place={place} />
+        <Offer status={place.conversation.status} />
+      </Part>
       <div className="safe-bottom">
         <Composer place={place} />
       </div>
     </div>
+  );
+}
+
+/** What is loaded for itself, and may fail for itself. */
+function Part({ children }: { children: ReactNode }) {
+  return (
+    <Boundary broken={brokenPart}>
+      <Suspense fallback={null}>{children}</Suspense>
+    </Boundary>
   );
 }

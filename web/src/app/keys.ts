@@ -5,7 +5,9 @@ import { control, decide } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { answerable } from "@/store/docked";
 import { startFinding } from "@/store/finding";
-import type { Window } from "./shell";
+import { togglePanel } from "@/store/panel";
+import { sizeNow } from "@/store/size";
+import type { Window } from "./windows";
 
 export interface KeyTargets {
   currentId: string | null;
@@ -35,6 +37,9 @@ export function useKeys({ currentId, open, go, setWindow }: KeyTargets): void {
           return true;
         case "KeyF":
           if (currentId) startFinding(currentId);
+          return currentId !== null;
+        case "KeyP":
+          if (currentId && sizeNow() !== "phone") togglePanel();
           return currentId !== null;
         case "KeyN":
           return createHere(currentId, setWindow);

@@ -1,11 +1,13 @@
 /**
  * Tells somebody who does not look at the page, if they want it: by the system, without anything of what was said.
  *
- * Only while the page lives; a phone that has put it to sleep hears nothing.
+ * Only while the page lives. A machine that reaches the device by push tells it itself, also when no page is open.
  */
 import { useEffect } from "react";
+import { find } from "@/model/fleet";
 import { isQuiet, type News, newsBetween } from "@/model/news";
 import { useApp } from "@/store/app";
+import { isTold } from "@/store/notify-acts";
 import { useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
 
@@ -18,6 +20,7 @@ export function useNotifier(): void {
         if (!notifies || isQuiet(quiet, new Date()) || !document.hidden || !("Notification" in globalThis)) return;
         if (Notification.permission !== "granted") return;
         for (const one of newsBetween(before.world, now.world, muted)) {
+          if (isTold(find(now.world.fleet, one.conversationId)?.machine.deviceId ?? 0)) continue;
           void show(one, one.kind === "decision" ? text.state.needed : text.result.done);
         }
       }),

@@ -4,72 +4,62 @@
  * Windows that belong to no view (commands, keys, new conversation) are opened from here.
  */
 import { Keyboard, Plus, Search, Settings as SettingsIcon } from "lucide-react";
-import { lazy, Suspense, useCallback, useEffect, useState } from "react";
-import { Link, Route, Switch, useLocation } from "wouter";
-import { Inbox } from "@/features/decisions/inbox";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
 import { Sidebar } from "@/features/fleet/sidebar";
+import { startingPlace } from "@/model/fleet";
 import { lastConversation } from "@/store/acts";
 import { useApp } from "@/store/app";
+import { usePanelOpen } from "@/store/panel";
 import { changeSettings, useSettings } from "@/store/settings";
+import { useSize } from "@/store/size";
 import { useText } from "@/store/text";
+import { Boundary } from "@/ui/boundary";
 import { IconButton } from "@/ui/button";
+import { Resizer } from "@/ui/resizer";
 import { Star } from "@/ui/star";
 import { Announcer } from "./announcer";
 import { BottomBar, RailLinks } from "./bottom-bar";
+import { BrokenWindow, broken, brokenPart } from "./broken";
 import { ConnectionBar } from "./connection-bar";
-import { Conversation } from "./conversation";
-import { Home } from "./home";
 import { useKeys } from "./keys";
 import { Notices } from "./notices";
 import { useNotifier } from "./notifier";
 import { useStarState } from "./star-state";
+import { useSwipe, type Ways } from "./swipe";
+import { conversationOf, Views, views } from "./views";
+import { OpenWindow, type Window, windows } from "./windows";
 
-const views = {
-  settings: () => import("@/features/settings/settings"),
-  palette: () => import("./commands"),
-  usage: () => import("@/features/usage/usage"),
-  rules: () => import("@/features/rules/rules"),
-  help: () => import("@/features/palette/help"),
-  create: () => import("@/features/create/create"),
-  report: () => import("@/features/report/report"),
-  tasks: () => import("@/features/tasks/board"),
-  files: () => import("@/features/files/screen"),
-};
-const SettingsScreen = lazy(() => views.settings().then((file) => ({ default: file.SettingsScreen })));
-const UsageScreen = lazy(() => views.usage().then((file) => ({ default: file.UsageScreen })));
-const RulesScreen = lazy(() => views.rules().then((file) => ({ default: file.RulesScreen })));
-const Palette = lazy(() => views.palette().then((file) => ({ default: file.Commands })));
-const Help = lazy(() => views.help().then((file) => ({ default: file.Help })));
-const Work = lazy(() => views.tasks().then((file) => ({ default: file.Work })));
-const FolderScreen = lazy(() => views.files().then((file) => ({ default: file.FolderScreen })));
-const Report = lazy(() => views.report().then((file) => ({ default: file.Report })));
-const Create = lazy(() => views.create().then((file) => ({ default: file.Create })));
-
-/** The views above come a little after the first picture, so that their first use does not wait. */
+/** Views and windows come a little after the first picture, so that their first use does not wait. */
 const PREFETCH_MS = 2_000;
 
-export type Window =
-  | { type: "palette" }
-  | { type: "help" }
-  | { type: "report" }
-  | { type: "create"; deviceId: number; workspaceId?: string };
+const panel = () => import("./panel");
+const Panel = lazy(() => panel().then((file) => ({ default: file.Panel })));
+
+function prefetch(): void {
+  for (const load of [...Object.values(views), ...Object.values(windows), panel]) load().catch(() => undefined);
+}
 
 export function Shell() {
   const text = useText();
   const [path, go] = useLocation();
   const [window, setWindow] = useState<Window | null>(null);
   const close = useCallback(() => setWindow(null), []);
-  const current = /^\/c\/([^/]+)/.exec(path)?.[1] ?? null;
-  const currentId = current === null ? null : decodeURIComponent(current);
+  const currentId = conversationOf(path);
   const open = useCallback((id: string) => go(`/c/${encodeURIComponent(id)}`), [go]);
   const create = useCallback(
     (target: { deviceId: number; workspaceId?: string }) => setWindow({ type: "create", ...target }),
     [],
   );
+  const hasPanel = usePanelOpen() && currentId !== null;
+  // What a panel lies over is not to be reached behind it.
+  const isCovered = useSize() === "tablet" && hasPanel;
+  const main = useRef<HTMLElement>(null);
+  useSwipe(main, useWays(path, currentId, open, go));
   useNotifier();
   useKeys({ currentId, open, go, setWindow });
   useEffect(() => {
-    const timer = setTimeout(() => Object.values(views).map((view) => view().catch(() => undefined)), PREFETCH_MS);
+    const timer = setTimeout(prefetch, PREFETCH_MS);
     return () => clearTimeout(timer);
   }, []);
   return (
@@ -81,56 +71,63 @@ export function Shell() {
       >
         {text.app.skipToContent}
       </button>
-      <Rail current={currentId} setWindow={setWindow} create={create} />
-      <main id="main" tabIndex={-1} className="flex min-h-0 min-w-0 flex-1 flex-col outline-none safe-top">
+      <Rail current={currentId} setWindow={setWindow} create={create} isCovered={isCovered} />
+      <main
+        ref={main}
+        id="main"
+        tabIndex={-1}
+        inert={isCovered}
+        className="flex min-h-0 min-w-0 flex-1 flex-col outline-none safe-top lg:min-w-[360px]"
+      >
         <ConnectionBar />
         <div className="min-h-0 flex-1">
-          <Suspense fallback={null}>
-            <Switch>
-              <Route path="/c/:id/:tab">
-                {({ id, tab }) => (
-                  <FolderScreen
-                    key={id + tab}
-                    id={decodeURIComponent(id)}
-                    tab={tab === "files" ? "files" : "changes"}
-                  />
-                )}
-              </Route>
-              <Route path="/c/:id">
-                {(params) => <Conversation key={params.id} id={decodeURIComponent(params.id)} />}
-              </Route>
-              <Route path="/inbox" component={Inbox} />
-              <Route path="/work" component={Work} />
-              <Route path="/usage" component={UsageScreen} />
-              <Route path="/rules" component={RulesScreen} />
-              <Route path="/settings">
-                <SettingsScreen
-                  openHelp={() => setWindow({ type: "help" })}
-                  openReport={() => setWindow({ type: "report" })}
-                />
-              </Route>
-              <Route path="/list">
-                <PhoneList current={currentId} create={create} setWindow={setWindow} />
-              </Route>
-              <Route>
-                <Home />
-              </Route>
-            </Switch>
-          </Suspense>
+          <Boundary of={path} broken={broken}>
+            <Views
+              list={<PhoneList current={currentId} create={create} setWindow={setWindow} />}
+              setWindow={setWindow}
+            />
+          </Boundary>
         </div>
       </main>
-      {currentId === null && <BottomBar />}
+      {hasPanel && (
+        <Boundary of={currentId} broken={brokenPart}>
+          <Suspense fallback={null}>
+            <Panel conversationId={currentId} />
+          </Suspense>
+        </Boundary>
+      )}
+      {currentId === null && !path.startsWith("/terminals/") && <BottomBar />}
       <Announcer />
       <Notices />
-      <Suspense fallback={null}>
-        {window?.type === "palette" && <Palette close={close} open={open} setWindow={setWindow} />}
-        {window?.type === "help" && <Help close={close} />}
-        {window?.type === "report" && <Report conversationId={currentId ?? lastConversation()} close={close} />}
-        {window?.type === "create" && <Create target={window} close={close} open={open} />}
-      </Suspense>
+      {window && (
+        <Boundary of={window} broken={(error) => <BrokenWindow error={error} close={close} />}>
+          <OpenWindow window={window} currentId={currentId} close={close} open={open} setWindow={setWindow} />
+        </Boundary>
+      )}
     </div>
   );
 }
+
+/** Where a finger leads: from a conversation to the list, and from the list to the one that was read last. */
+function useWays(path: string, currentId: string | null, open: (id: string) => void, go: (path: string) => void): Ways {
+  const isTalk = currentId !== null && path === `/c/${encodeURIComponent(currentId)}`;
+  const isList = path === "/list";
+  return useMemo(
+    () => ({
+      back: isTalk ? () => go("/list") : null,
+      forth: isList ? () => openLast(open) : null,
+    }),
+    [isTalk, isList, open, go],
+  );
+}
+
+function openLast(open: (id: string) => void): void {
+  const place = startingPlace(useApp.getState().world.fleet, lastConversation());
+  if (place) open(place.conversation.conversationId);
+}
+
+const NARROWEST = 220;
+const WIDEST = 520;
 
 interface RailProps {
   current: string | null;
@@ -138,13 +135,14 @@ interface RailProps {
   create: (target: { deviceId: number; workspaceId?: string }) => void;
 }
 
-function Rail({ current, setWindow, create }: RailProps) {
+function Rail({ current, setWindow, create, isCovered }: RailProps & { isCovered: boolean }) {
   const text = useText();
   const width = useSettings((settings) => settings.sidebarWidth);
   return (
     <nav
       aria-label={text.nav.conversations}
       style={{ width }}
+      inert={isCovered}
       className="relative hidden shrink-0 flex-col border-r border-line bg-surface md:flex"
     >
       <RailHead setWindow={setWindow} />
@@ -152,7 +150,9 @@ function Rail({ current, setWindow, create }: RailProps) {
         <RailLinks />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
-        <Sidebar current={current} create={create} />
+        <Boundary broken={brokenPart}>
+          <Sidebar current={current} create={create} />
+        </Boundary>
       </div>
       <div className="flex items-center gap-1 border-t border-line p-2">
         <Link
@@ -165,7 +165,14 @@ function Rail({ current, setWindow, create }: RailProps) {
           <Keyboard size={17} />
         </IconButton>
       </div>
-      <Resizer width={width} />
+      <Resizer
+        label={text.nav.resize}
+        side="right"
+        width={width}
+        narrowest={NARROWEST}
+        widest={WIDEST}
+        set={(sidebarWidth) => changeSettings({ sidebarWidth })}
+      />
     </nav>
   );
 }
@@ -206,33 +213,5 @@ function PhoneList({ current, create, setWindow }: RailProps) {
         <Sidebar current={current} create={create} />
       </div>
     </div>
-  );
-}
-
-const NARROWEST = 220;
-const WIDEST = 520;
-
-/** The edge of the list, to be drawn or moved with the arrow keys. */
-function Resizer({ width }: { width: number }) {
-  const text = useText();
-  const set = (next: number) => changeSettings({ sidebarWidth: Math.min(WIDEST, Math.max(NARROWEST, next)) });
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a rule that can be moved is exactly this role.
-    <div
-      role="separator"
-      aria-label={text.nav.resize}
-      aria-orientation="vertical"
-      aria-valuenow={width}
-      aria-valuemin={NARROWEST}
-      aria-valuemax={WIDEST}
-      tabIndex={0}
-      onKeyDown={(event) => {
-        if (event.key === "ArrowLeft") set(width - 16);
-        if (event.key === "ArrowRight") set(width + 16);
-      }}
-      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-      onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && set(event.clientX)}
-      className="absolute inset-y-0 -right-1 w-2 cursor-col-resize hover:bg-accent/30"
-    />
   );
 }

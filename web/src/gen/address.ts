@@ -3,6 +3,20 @@
 import type { DeviceId, DeviceKey } from "./ids";
 
 /**
+ * The paired device that something came from. The number of a connection is another one after every reconnect; this
+ * stays, and tells the name that the device had then also when it is gone.
+ */
+export type Author = { 
+/**
+ * Which device.
+ */
+deviceKey: DeviceKey, 
+/**
+ * Its name then, for people.
+ */
+name: string, };
+
+/**
  * A group of devices of the sender's realm. An unknown word names a device type.
  */
 export type Broadcast = "all" | "pylons" | "clients" | "app";

@@ -165,13 +165,17 @@ role: string, };
  */
 export type DeviceList = { 
 /**
- * All of them, by id.
+ * All of them, by id; in a very large realm those that a list has room for, all Pylons among them.
  */
 devices: Array<ConnectedDevice>, 
 /**
  * Whether the request was carried out.
  */
 success: boolean, 
+/**
+ * How many more are connected.
+ */
+unlisted?: number, 
 /**
  * Why not, for a person to read; only on failure.
  */
@@ -194,9 +198,13 @@ requestId?: RequestId, };
  */
 export type DeviceStatus = { 
 /**
- * All of them, by id.
+ * All of them, by id; in a very large realm those that a list has room for, all Pylons among them.
  */
-devices: Array<ConnectedDevice>, };
+devices: Array<ConnectedDevice>, 
+/**
+ * How many more are connected. Whoever is not listed then is not known to be away.
+ */
+unlisted?: number, };
 
 /**
  * What the relay answers itself.

@@ -70,6 +70,10 @@ limit?: number,
  */
 offset?: number, 
 /**
+ * What it is compared with; absent is the last commit.
+ */
+since?: Since, 
+/**
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };
@@ -172,6 +176,10 @@ offset?: number,
  */
 digest?: string, 
 /**
+ * What it is compared with; absent is the last commit.
+ */
+since?: Since, 
+/**
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };
@@ -236,3 +244,8 @@ retry?: Retry,
  * The `requestId` of the request, if it had one.
  */
 requestId?: RequestId, };
+
+/**
+ * What a folder is compared with.
+ */
+export type Since = "head" | "base";

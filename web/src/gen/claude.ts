@@ -2,7 +2,7 @@
 
 import type { ErrorCode, Retry } from "./error";
 import type { ClaudeEvent } from "./events";
-import type { ClientMessageId, ConversationId, DeviceId, Epoch, Prompt, RequestId, Seq, Timestamp, WorkspaceId } from "./ids";
+import type { ClientMessageId, ConversationId, DeviceId, Epoch, FileId, Prompt, RequestId, Seq, Timestamp, WorkspaceId } from "./ids";
 
 /**
  * Steers a conversation.
@@ -123,6 +123,10 @@ clientMessageId?: ClientMessageId,
  * What to do while a turn is under way; absent means the setting.
  */
 onBusy?: OnBusy, 
+/**
+ * Files that go with it, as `blob_end_result` named them; at most 10.
+ */
+attachedFileIds?: Array<FileId>, 
 /**
  * Chosen by the sender; the result echoes it.
  */

@@ -2,7 +2,12 @@
 
 import type { PermissionMode } from "./claude";
 import type { ErrorCode, Retry } from "./error";
-import type { ClaudeSessionId, ConversationId, DeviceId, Name, RequestId, Seq, Timestamp, WorkspaceId } from "./ids";
+import type { ActivityState } from "./events";
+import type { ClaudeSessionId, ConversationId, DeviceId, Name, PathText, RequestId, Seq, Timestamp, WorkspaceId } from "./ids";
+import type { ProcessStatus } from "./ipc";
+import type { Cause } from "./plan";
+import type { ProcessPaused } from "./runs";
+import type { WorktreeWish } from "./worktrees";
 
 /**
  * A conversation in the list.
@@ -51,7 +56,23 @@ createdAt?: Timestamp,
 /**
  * When something last happened in it.
  */
-updatedAt?: Timestamp, };
+updatedAt?: Timestamp, 
+/**
+ * The folder in which the agent works, if that is not the one of the workspace.
+ */
+workingDir?: PathText, 
+/**
+ * The branch of its worktree, if it has one.
+ */
+branch?: string, 
+/**
+ * How its process is, where that is more than `status` says.
+ */
+process?: ProcessState, 
+/**
+ * What the agent is at, while it works.
+ */
+activity?: ActivityState, };
 
 /**
  * Makes a conversation and selects it for the sender.
@@ -74,9 +95,13 @@ skillType: SkillType,
  */
 model?: string, 
 /**
- * Its own permission mode.
+ * Its own permission mode; needs the right `admin`, as changing it does.
  */
 permissionMode?: PermissionMode, 
+/**
+ * Let it work in a worktree of its own.
+ */
+worktree?: WorktreeWish, 
 /**
  * Chosen by the sender; the result echoes it.
  */
@@ -363,7 +388,15 @@ unread?: boolean,
 /**
  * The newest event the state takes into account.
  */
-seq?: Seq, };
+seq?: Seq, 
+/**
+ * How its process is, where that is more than `status` says.
+ */
+process?: ProcessState, 
+/**
+ * What the agent is at, while it works.
+ */
+activity?: ActivityState, };
 
 /**
  * A conversation as the result of making it.
@@ -389,6 +422,32 @@ status?: ConversationStatus,
  * When it was made.
  */
 createdAt?: Timestamp, };
+
+/**
+ * How the process of a conversation is when it is neither at work nor simply ready, and why.
+ */
+export type ProcessState = { 
+/**
+ * `error`, `stopped` or `suspect`.
+ */
+status: ProcessStatus, 
+/**
+ * Why it was stopped, and whether the next message goes on where it was.
+ */
+paused?: ProcessPaused, 
+/**
+ * The exit code of a process that ended by itself.
+ */
+exitCode?: number, 
+/**
+ * Why its turn failed.
+ */
+cause?: Cause, 
+/**
+ * What is known of it, in words: of an `error` what it said last, of a `suspect` which facts contradict each
+ * other.
+ */
+why?: string, };
 
 /**
  * What a conversation is for; decides the persona.

@@ -25,6 +25,10 @@ toolUseId: ToolUseId,
  */
 answer: Answer, 
 /**
+ * The hash of the input that was shown; an answer to anything else is refused.
+ */
+inputHash?: string, 
+/**
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };
@@ -168,6 +172,35 @@ export type DecisionState = "open" | "answered" | "delivered" | "settled" | "voi
 export type PermissionDecision = "allow" | "allowAll" | "deny";
 
 /**
+ * Why the policy decided as it did, for programs: the sentence beside it says the same in English.
+ */
+export type PolicyReason = { 
+/**
+ * What decided.
+ */
+code: ReasonCode, 
+/**
+ * What kind of thing that is.
+ */
+source: ReasonSource, 
+/**
+ * The rule or the pattern that matches, as it is written.
+ */
+rule?: string, 
+/**
+ * Where the rule stands: `global` or `workspace`.
+ */
+scope?: string, 
+/**
+ * What it is about: the path, the command or the tool.
+ */
+subject?: string, 
+/**
+ * What is not known, with `unclear`.
+ */
+doubt?: string, };
+
+/**
  * A question of the agent.
  */
 export type Question = { 
@@ -200,3 +233,13 @@ label: string,
  * What that means.
  */
 description: string, };
+
+/**
+ * What decided about a call, or why nothing did.
+ */
+export type ReasonCode = "alwaysAsks" | "dataFolder" | "userMessage" | "protectedFile" | "dangerousCommand" | "userRule" | "unclear" | "readOnly" | "sandboxDisabled" | "mode" | "autoAllowed" | "remembered" | "noRule";
+
+/**
+ * What kind of thing decided.
+ */
+export type ReasonSource = "list" | "rule" | "mode" | "person" | "doubt" | "nothing";

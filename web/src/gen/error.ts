@@ -22,7 +22,7 @@ retry: Retry, };
 /**
  * What went wrong, for programs. Each code has one meaning everywhere.
  */
-export type ErrorCode = "invalid_message" | "unknown_type" | "too_large" | "not_authenticated" | "auth_failed" | "forbidden" | "rate_limited" | "undeliverable" | "unknown_workspace" | "unknown_conversation" | "unknown_device" | "unknown_terminal" | "unknown_tool_use" | "unknown_task" | "unknown_decision" | "already_answered" | "decision_void" | "duplicate_id" | "conflict" | "not_configured" | "bad_path" | "no_repository" | "git_failed" | "agent_unavailable" | "host_unavailable" | "protocol_mismatch" | "stale_cursor" | "disk_full" | "internal";
+export type ErrorCode = "invalid_message" | "unknown_type" | "too_large" | "not_authenticated" | "auth_failed" | "forbidden" | "rate_limited" | "undeliverable" | "unknown_workspace" | "unknown_conversation" | "unknown_device" | "unknown_terminal" | "unknown_tool_use" | "unknown_task" | "unknown_decision" | "already_answered" | "decision_void" | "duplicate_id" | "conflict" | "not_configured" | "bad_path" | "no_repository" | "uncommitted_work" | "unknown_worktree" | "branch_taken" | "unknown_session" | "git_failed" | "agent_unavailable" | "host_unavailable" | "protocol_mismatch" | "stale_cursor" | "unknown_upload" | "disk_full" | "budget_exceeded" | "internal";
 
 /**
  * `error`: a message that could not be handled and has no result of its own. Sent to its sender alone.

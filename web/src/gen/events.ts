@@ -1,12 +1,13 @@
 // Made by `cargo xtask gen` from crates/proto. Do not edit.
 
+import type { Author } from "./address";
 import type { ConversationStatus } from "./conversations";
-import type { DecisionKind, DecisionState, PermissionDecision, Question } from "./decisions";
+import type { DecisionKind, DecisionState, PermissionDecision, PolicyReason, Question } from "./decisions";
 import type { ErrorCode } from "./error";
 import type { ClaudeSessionId, ClientMessageId, DeviceId, Generation, Timestamp, ToolUseId } from "./ids";
 import type { Json } from "./json";
 import type { ApiRetry, Cause, LimitsTold } from "./plan";
-import type { IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, Rewound, SessionReset, TaskUpdate } from "./runs";
+import type { IdleWarning, JournalDamage, ProcessPaused, ProcessResumed, Remark, Rewound, SessionReset, TaskUpdate } from "./runs";
 import type { MessageCancelled, Waiting } from "./waiting";
 import type { OpenBlock, ThinkingComplete, ThinkingDelta } from "./writing";
 
@@ -35,12 +36,16 @@ export type ClaudeAborted = {
 /**
  * `user`, or `session_ended` when the process was gone.
  */
-reason: string, };
+reason: string, 
+/**
+ * The messages it was working on when the process was gone, oldest first.
+ */
+messages?: Array<InterruptedMessage>, };
 
 /**
  * What the agent does.
  */
-export type ClaudeEvent = { "type": "userMessage" } & UserMessage | { "type": "init" } & Init | { "type": "stateUpdate" } & StateUpdate | { "type": "text" } & TextDelta | { "type": "textComplete" } & TextComplete | { "type": "thinking" } & ThinkingDelta | { "type": "thinkingComplete" } & ThinkingComplete | { "type": "toolInfo" } & ToolInfo | { "type": "toolComplete" } & ToolComplete | { "type": "permission_request" } & PermissionAsked | { "type": "askQuestion" } & QuestionAsked | { "type": "decisionAnswered" } & DecisionAnswered | { "type": "state" } & StateChanged | { "type": "result" } & TurnResult | { "type": "error" } & ErrorEvent | { "type": "claudeAborted" } & ClaudeAborted | { "type": "taskUpdate" } & TaskUpdate | { "type": "journalDamage" } & JournalDamage | { "type": "process_paused" } & ProcessPaused | { "type": "process_resumed" } & ProcessResumed | { "type": "idleWarning" } & IdleWarning | { "type": "sessionReset" } & SessionReset | { "type": "waiting" } & Waiting | { "type": "messageCancelled" } & MessageCancelled | { "type": "rewound" } & Rewound | { "type": "limits" } & LimitsTold | { "type": "apiRetry" } & ApiRetry;
+export type ClaudeEvent = { "type": "userMessage" } & UserMessage | { "type": "init" } & Init | { "type": "stateUpdate" } & StateUpdate | { "type": "text" } & TextDelta | { "type": "textComplete" } & TextComplete | { "type": "thinking" } & ThinkingDelta | { "type": "thinkingComplete" } & ThinkingComplete | { "type": "toolInfo" } & ToolInfo | { "type": "toolComplete" } & ToolComplete | { "type": "permission_request" } & PermissionAsked | { "type": "askQuestion" } & QuestionAsked | { "type": "decisionAnswered" } & DecisionAnswered | { "type": "state" } & StateChanged | { "type": "result" } & TurnResult | { "type": "error" } & ErrorEvent | { "type": "claudeAborted" } & ClaudeAborted | { "type": "taskUpdate" } & TaskUpdate | { "type": "journalDamage" } & JournalDamage | { "type": "remark" } & Remark | { "type": "process_paused" } & ProcessPaused | { "type": "process_resumed" } & ProcessResumed | { "type": "idleWarning" } & IdleWarning | { "type": "sessionReset" } & SessionReset | { "type": "waiting" } & Waiting | { "type": "messageCancelled" } & MessageCancelled | { "type": "rewound" } & Rewound | { "type": "limits" } & LimitsTold | { "type": "apiRetry" } & ApiRetry;
 
 /**
  * A decision is no longer open: somebody answered first, or the process that asked is gone.
@@ -62,6 +67,10 @@ decision?: PermissionDecision,
  * Which device answered; absent when a rule did.
  */
 deviceId?: DeviceId, 
+/**
+ * The paired device behind that, with the name it had then.
+ */
+author?: Author, 
 /**
  * When.
  */
@@ -118,6 +127,36 @@ generation?: Generation,
 slashCommands?: Array<string>, };
 
 /**
+ * A message on which work was broken off by the end of the process. It is not sent again by itself.
+ */
+export type InterruptedMessage = { 
+/**
+ * How it begins.
+ */
+content: string, 
+/**
+ * The id the sender gave it.
+ */
+clientMessageId?: ClientMessageId, };
+
+/**
+ * What one model has of a turn.
+ */
+export type ModelShare = { 
+/**
+ * Which model.
+ */
+model: string, 
+/**
+ * What it cost.
+ */
+costUsd: number, 
+/**
+ * What it used.
+ */
+usage: Usage, };
+
+/**
  * A person must allow a call.
  */
 export type PermissionAsked = { 
@@ -146,6 +185,10 @@ inputHash?: string,
  */
 reason?: string, 
 /**
+ * The same for a program: what decided, to be told in any language.
+ */
+why?: PolicyReason, 
+/**
  * The call of the sub-agent that asks.
  */
 parentToolUseId?: ToolUseId, };
@@ -165,7 +208,11 @@ questions: Array<Question>,
 /**
  * The call of the sub-agent that asks.
  */
-parentToolUseId?: ToolUseId, };
+parentToolUseId?: ToolUseId, 
+/**
+ * The hash of the input, which binds the answer to what was shown.
+ */
+inputHash?: string, };
 
 /**
  * The coarse state changed.
@@ -267,7 +314,24 @@ parentToolUseId?: ToolUseId,
 /**
  * Whether `result` was cut, so that `tool_detail` has more.
  */
-truncated?: boolean, };
+truncated?: boolean, 
+/**
+ * The pictures it gave, in order; what is no such picture or too large is named in `result` alone.
+ */
+images?: Array<ToolImage>, };
+
+/**
+ * A picture that a tool gave; `tool_detail` has it.
+ */
+export type ToolImage = { 
+/**
+ * `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+ */
+mimeType: string, 
+/**
+ * Its bytes.
+ */
+size: number, };
 
 /**
  * A tool was called.
@@ -329,7 +393,12 @@ cause?: Cause,
 /**
  * The HTTP status of the request that failed, if it was one.
  */
-apiStatus?: number, };
+apiStatus?: number, 
+/**
+ * What each model has of it, with those of sub-agents and of the agent's own small requests; absent where the
+ * CLI does not tell.
+ */
+models?: Array<ModelShare>, };
 
 /**
  * Tokens of a turn.
@@ -371,4 +440,8 @@ clientMessageId?: ClientMessageId,
 /**
  * Which device sent it.
  */
-deviceId?: DeviceId, };
+deviceId?: DeviceId, 
+/**
+ * The paired device behind that, with the name it had then.
+ */
+author?: Author, };

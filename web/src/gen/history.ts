@@ -1,7 +1,9 @@
 // Made by `cargo xtask gen` from crates/proto. Do not edit.
 
-import type { ConversationStatus } from "./conversations";
+import type { Author } from "./address";
+import type { ConversationStatus, ProcessState } from "./conversations";
 import type { ErrorCode, Retry } from "./error";
+import type { InterruptedMessage, ModelShare, ToolImage } from "./events";
 import type { ClientMessageId, ConversationId, DeviceId, Epoch, RequestId, Seq, Timestamp, ToolUseId, WorkspaceId } from "./ids";
 import type { Json } from "./json";
 import type { Cause } from "./plan";
@@ -18,6 +20,10 @@ reason: string,
  * When.
  */
 timestamp: Timestamp, 
+/**
+ * The messages it was working on when the process was gone, oldest first.
+ */
+messages?: Array<InterruptedMessage>, 
 /**
  * Its number.
  */
@@ -42,7 +48,23 @@ seq?: Seq,
 /**
  * Always `system`.
  */
-role?: Role, };
+role?: Role, 
+/**
+ * What, for a program.
+ */
+errorCode?: ErrorCode, 
+/**
+ * The exit code, if the process ended.
+ */
+exitCode?: number, 
+/**
+ * Why the turn failed, if one did.
+ */
+cause?: Cause, 
+/**
+ * The HTTP status of the request that failed, if it was one.
+ */
+apiStatus?: number, };
 
 /**
  * An entry of history.
@@ -143,6 +165,10 @@ workStartTime?: Timestamp,
  */
 currentStatus?: ConversationStatus, 
 /**
+ * How its process is, where that is more than the state says.
+ */
+process?: ProcessState, 
+/**
  * Which entries of the page were taken back, in order; absent if none were.
  */
 rewound?: Array<RewoundStretch>, 
@@ -180,7 +206,7 @@ timestamp: Timestamp,
  */
 seq?: Seq, 
 /**
- * What kind of remark, for programs: `divider`, `damage`, `resume`.
+ * What kind of remark, for programs: `divider`, `damage`, `resume`, `resumed`, `paused_` with the reason.
  */
 subtype?: string, };
 
@@ -215,7 +241,11 @@ clientMessageId?: ClientMessageId,
 /**
  * The device that sent it.
  */
-deviceId?: DeviceId, };
+deviceId?: DeviceId, 
+/**
+ * The paired device behind that, with the name it had then.
+ */
+author?: Author, };
 
 /**
  * Something thought.
@@ -277,7 +307,11 @@ parentToolUseId?: ToolUseId,
 /**
  * Whether something was cut, so that `tool_detail` has more.
  */
-truncated?: boolean, };
+truncated?: boolean, 
+/**
+ * The pictures it gave, in order; `tool_detail` has them.
+ */
+images?: Array<ToolImage>, };
 
 /**
  * A tool was called.
@@ -351,7 +385,11 @@ num_turns?: number,
 /**
  * Why it failed; absent if it went well.
  */
-cause?: Cause, };
+cause?: Cause, 
+/**
+ * What each model has of it; absent where that was not told.
+ */
+models?: Array<ModelShare>, };
 
 /**
  * Tokens of a turn, as history keeps them.
@@ -397,7 +435,11 @@ seq?: Seq,
 /**
  * Which device answered; absent when a rule did.
  */
-deviceId?: DeviceId, };
+deviceId?: DeviceId, 
+/**
+ * The paired device behind that, with the name it had then.
+ */
+author?: Author, };
 
 /**
  * A stretch of the history that was taken back: the agent does not know it any more.

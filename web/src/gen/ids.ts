@@ -2,6 +2,11 @@
 
 
 /**
+ * A file on its way to a Pylon, chosen by whoever sends it.
+ */
+export type BlobId = string;
+
+/**
  * The hash of a conversation log up to an event, in hexadecimal digits.
  */
 export type ChainHash = string;
@@ -40,6 +45,11 @@ export type DeviceKey = string;
  * Changes when a published log had to be rebuilt or shortened: cursors of another epoch are void.
  */
 export type Epoch = number;
+
+/**
+ * A file that a Pylon keeps, to go with a message.
+ */
+export type FileId = string;
 
 /**
  * The number of a run within its conversation.

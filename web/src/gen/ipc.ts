@@ -1,13 +1,16 @@
 // Made by `cargo xtask gen` from crates/proto. Do not edit.
 
+import type { Author } from "./address";
 import type { Answer } from "./answer";
 import type { OnBusy, PermissionMode } from "./claude";
 import type { ConversationStatus } from "./conversations";
-import type { DecisionKind, PermissionDecision, Question } from "./decisions";
+import type { DecisionKind, PermissionDecision, PolicyReason, Question } from "./decisions";
 import type { ErrorCode, ErrorReport, Retry } from "./error";
 import type { ActivityState, ClaudeEvent } from "./events";
+import type { HistoryMessage } from "./history";
 import type { ChainHash, ClaudeSessionId, ClientId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Name, PathText, Prompt, RequestId, RuleText, Seq, TerminalId, Timestamp, ToolUseId, WorkspaceId } from "./ids";
 import type { Json } from "./json";
+import type { SavedSession } from "./saved";
 import type { Terminal, TerminalKind, TerminalSize } from "./terminals";
 import type { WaitingMessage } from "./waiting";
 import type { OpenBlock } from "./writing";
@@ -23,7 +26,11 @@ effect: RuleEffect,
 /**
  * The rule, list or mode that says so, for a person to read.
  */
-reason: string, };
+reason: string, 
+/**
+ * The same for a program.
+ */
+why?: PolicyReason, };
 
 /**
  * Takes a message back that the agent has not been given.
@@ -88,6 +95,23 @@ export type CloseTerminal = {
  * Which.
  */
 terminalId: TerminalId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Copies a saved session; the result names the copy, and says what the session is called.
+ */
+export type CopySaved = { 
+/**
+ * The folder in which the agent worked.
+ */
+workingDir: PathText, 
+/**
+ * Which session.
+ */
+claudeSessionId: ClaudeSessionId, 
 /**
  * Chosen by the sender; the result echoes it.
  */
@@ -179,7 +203,15 @@ pid?: number,
 /**
  * How the last run ended, if none is alive.
  */
-exitCode?: number, };
+exitCode?: number, 
+/**
+ * How often the end of its log was cut off, because an append had not finished or was damaged.
+ */
+logCuts?: number, 
+/**
+ * The bytes that this was about.
+ */
+logCutBytes?: number, };
 
 /**
  * Makes a new conversation from an old one up to, and without, one of its user messages.
@@ -197,6 +229,19 @@ newSessionId: ConversationId,
  * The `seq` of a user message of the old one.
  */
 beforeSeq: Seq, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Asks the agent what the running turn has cost so far.
+ */
+export type GetCost = { 
+/**
+ * Which conversation.
+ */
+sessionId: ConversationId, 
 /**
  * Chosen by the sender; the result echoes it.
  */
@@ -231,6 +276,31 @@ sessionId?: ConversationId,
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };
+
+/**
+ * A tool that runs unasked in a conversation, because a person said so.
+ */
+export type GrantedTool = { 
+/**
+ * In which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * Which tool.
+ */
+toolName: string, 
+/**
+ * Since when.
+ */
+since: Timestamp, 
+/**
+ * On which device it was allowed.
+ */
+deviceId?: DeviceId, 
+/**
+ * The paired device behind that, with the name it had then.
+ */
+author?: Author, };
 
 /**
  * The first line of each side. Each goes on with the highest version both speak.
@@ -286,9 +356,13 @@ timestamp?: Timestamp,
  */
 generation?: Generation, 
 /**
- * The whole text of what `toolComplete` shows cut; absent if nothing was cut.
+ * The text of what `toolComplete` shows cut, up to 1,048,576 characters; absent if nothing was cut.
  */
 fullResult?: string, 
+/**
+ * The pictures that `images` of `toolComplete` names, each in Base64 and in the same order.
+ */
+fullImages?: Array<string>, 
 /**
  * Whether it happened in the conversation that this one was made from: what it cost is counted there.
  */
@@ -311,6 +385,27 @@ terminal: Terminal,
  * The socket of its keeper: an absolute path.
  */
 socket: PathText, };
+
+/**
+ * Asks for the sessions that were saved for a folder, newest first.
+ */
+export type ListSaved = { 
+/**
+ * The folder in which the agent worked: an absolute path.
+ */
+workingDir: PathText, 
+/**
+ * The most sessions; at most 100.
+ */
+limit?: number, 
+/**
+ * Sessions to leave out at the beginning.
+ */
+offset?: number, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
 
 /**
  * Asks for all terminals.
@@ -370,9 +465,18 @@ appendSystemPrompt?: string,
  */
 deviceId?: DeviceId, 
 /**
+ * The paired device behind that, with the name it had then.
+ */
+author?: Author, 
+/**
  * Tools that the sender carries out.
  */
-toolServer?: ToolServer, };
+toolServer?: ToolServer, 
+/**
+ * Whether the agent may only read, from now on: nothing that could change a file is allowed, by nobody. Its
+ * calls of the sender's tools are then allowed unasked.
+ */
+readOnly?: boolean, };
 
 /**
  * Ends the session; the next message starts afresh.
@@ -451,7 +555,15 @@ openedAt?: Timestamp,
 /**
  * Why a person is asked.
  */
-reason?: string, };
+reason?: string, 
+/**
+ * The call of the sub-agent that asks.
+ */
+parentToolUseId?: ToolUseId, 
+/**
+ * The hash of the input, which binds the answer to what was shown.
+ */
+inputHash?: string, };
 
 /**
  * Open questions, as the status lists them.
@@ -468,7 +580,15 @@ questions: Array<Question>,
 /**
  * Since when.
  */
-openedAt?: Timestamp, };
+openedAt?: Timestamp, 
+/**
+ * The call of the sub-agent that asks.
+ */
+parentToolUseId?: ToolUseId, 
+/**
+ * The hash of the input, which binds the answer to what was shown.
+ */
+inputHash?: string, };
 
 /**
  * A person must allow a call.
@@ -503,13 +623,21 @@ inputHash?: string,
  */
 reason?: string, 
 /**
+ * The same for a program: what decided, to be told in any language.
+ */
+why?: PolicyReason, 
+/**
  * Which run asks.
  */
 generation?: Generation, 
 /**
  * Since when.
  */
-openedAt?: Timestamp, };
+openedAt?: Timestamp, 
+/**
+ * The call of the sub-agent that asks.
+ */
+parentToolUseId?: ToolUseId, };
 
 /**
  * Answers a permission.
@@ -535,6 +663,10 @@ message?: string,
  * Which device answered.
  */
 deviceId?: DeviceId, 
+/**
+ * The paired device behind that, with the name it had then.
+ */
+author?: Author, 
 /**
  * The hash of the input that was shown; an answer to anything else is refused.
  */
@@ -582,7 +714,7 @@ requestId?: RequestId, };
 /**
  * What a Pylon says to the host.
  */
-export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "fork_session" } & ForkSession | { "type": "rewind_session" } & RewindSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "claim_call" } & ClaimCall | { "type": "tool_result" } & ToolResult | { "type": "open_terminal" } & OpenTerminal | { "type": "list_terminals" } & ListTerminals | { "type": "close_terminal" } & CloseTerminal | { "type": "shutdown" } & Shutdown;
+export type PylonToHost = { "type": "hello" } & Hello | { "type": "send_message" } & SendMessage | { "type": "stop_session" } & StopSession | { "type": "resume_session" } & ResumeSession | { "type": "new_session" } & NewSession | { "type": "clear_session" } & ClearSession | { "type": "delete_session" } & DeleteSession | { "type": "fork_session" } & ForkSession | { "type": "rewind_session" } & RewindSession | { "type": "permission_response" } & PermissionResponse | { "type": "question_response" } & QuestionResponse | { "type": "get_status" } & GetStatus | { "type": "pylon_reconnected" } & PylonReconnected | { "type": "set_permission_mode" } & SetPermissionMode | { "type": "set_model" } & SetModel | { "type": "cancel_message" } & CancelMessage | { "type": "touch" } & Touch | { "type": "get_cost" } & GetCost | { "type": "subscribe" } & Subscribe | { "type": "unsubscribe" } & Unsubscribe | { "type": "get_rules" } & GetRules | { "type": "set_rule" } & SetRule | { "type": "remove_rule" } & RemoveRule | { "type": "revoke_tool" } & RevokeTool | { "type": "claim_call" } & ClaimCall | { "type": "tool_result" } & ToolResult | { "type": "open_terminal" } & OpenTerminal | { "type": "list_terminals" } & ListTerminals | { "type": "close_terminal" } & CloseTerminal | { "type": "list_saved" } & ListSaved | { "type": "read_saved" } & ReadSaved | { "type": "copy_saved" } & CopySaved | { "type": "shutdown" } & Shutdown;
 
 /**
  * A person must answer questions.
@@ -607,7 +739,15 @@ generation?: Generation,
 /**
  * Since when.
  */
-openedAt?: Timestamp, };
+openedAt?: Timestamp, 
+/**
+ * The call of the sub-agent that asks.
+ */
+parentToolUseId?: ToolUseId, 
+/**
+ * The hash of the input, which binds the answer to what was shown.
+ */
+inputHash?: string, };
 
 /**
  * Answers questions.
@@ -629,6 +769,35 @@ answer: Answer,
  * Which device answered.
  */
 deviceId?: DeviceId, 
+/**
+ * The hash of the input that was shown; an answer to anything else is refused.
+ */
+inputHash?: string, 
+/**
+ * The paired device behind that, with the name it had then.
+ */
+author?: Author, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * Asks what was said in a saved session.
+ */
+export type ReadSaved = { 
+/**
+ * The folder in which the agent worked.
+ */
+workingDir: PathText, 
+/**
+ * Which session.
+ */
+claudeSessionId: ClaudeSessionId, 
+/**
+ * Messages to leave out at the beginning.
+ */
+offset?: number, 
 /**
  * Chosen by the sender; the result echoes it.
  */
@@ -688,6 +857,26 @@ rules?: RuleList,
  */
 terminals?: Array<KeptTerminal>, 
 /**
+ * Saved sessions; only for `list_saved`, and for `copy_saved` the one that was copied.
+ */
+saved?: Array<SavedSession>, 
+/**
+ * What was said in a saved session; only for `read_saved`.
+ */
+messages?: Array<HistoryMessage>, 
+/**
+ * Where the next page begins; only for `list_saved` and `read_saved`, absent at the end.
+ */
+nextOffset?: number, 
+/**
+ * The copy; only for `copy_saved`.
+ */
+claudeSessionId?: ClaudeSessionId, 
+/**
+ * What the running turn has cost so far, in US dollars; only for `get_cost`, absent if no turn runs.
+ */
+turnCostUsd?: number, 
+/**
  * Why not, for a person to read; only on failure.
  */
 error?: string, 
@@ -712,6 +901,27 @@ export type ResumeSession = {
  * Which conversation.
  */
 sessionId: ConversationId, 
+/**
+ * Chosen by the sender; the result echoes it.
+ */
+requestId?: RequestId, };
+
+/**
+ * A tool that was allowed for a conversation is asked about again. One that is not allowed is no failure.
+ */
+export type RevokeTool = { 
+/**
+ * In which conversation.
+ */
+sessionId: ConversationId, 
+/**
+ * Which tool.
+ */
+toolName: string, 
+/**
+ * Which device wants it.
+ */
+deviceId?: DeviceId, 
 /**
  * Chosen by the sender; the result echoes it.
  */
@@ -759,7 +969,11 @@ warning?: string,
 /**
  * What would become of the call that was tried.
  */
-verdict?: CallVerdict, };
+verdict?: CallVerdict, 
+/**
+ * Tools that people have allowed for conversations.
+ */
+granted?: Array<GrantedTool>, };
 
 /**
  * Says something to the agent, starting or resuming its process if need be.
@@ -916,13 +1130,18 @@ rule: PermissionRule,
 requestId?: RequestId, };
 
 /**
- * Ends the host. The runs live on and are taken up by the next host, unless they shall be stopped.
+ * Ends the host. The runs live on and are taken up by the next host, unless they shall be stopped or the host is
+ * configured to stop them.
  */
 export type Shutdown = { 
 /**
- * Stop the runs as well.
+ * Whether to stop the runs as well; without it the host does what `shutdown_stops_runs` says.
  */
 stopRuns?: boolean, 
+/**
+ * Why, as clients are told when the runs are stopped: the name of the signal. `SIGTERM` without it.
+ */
+reason?: string, 
 /**
  * Chosen by the sender; the result echoes it.
  */

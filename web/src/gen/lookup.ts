@@ -99,7 +99,8 @@ timestamp: Timestamp,
 rewound?: boolean, };
 
 /**
- * Asks for the whole input and output of a call.
+ * Asks for the whole input of a call, and for its output up to 1,048,576 characters. What a tool gave beyond that is
+ * kept by nobody but the agent itself.
  */
 export type ToolDetail = { 
 /**
@@ -110,6 +111,15 @@ conversationId: ConversationId,
  * Which call.
  */
 toolUseId: ToolUseId, 
+/**
+ * Asks for one chunk alone: empty for the first, then `nextCursor` of the one before. Whoever reads slowly asks
+ * so; without it all chunks come one after another.
+ */
+cursor?: string, 
+/**
+ * Asks for this picture of the output alone, from 0, in the order of `images`; chunks of it come as `image`.
+ */
+image?: number, 
 /**
  * Chosen by the sender; the result echoes it.
  */
@@ -156,6 +166,10 @@ totalBytes?: number,
  */
 last?: boolean, 
 /**
+ * Where the next chunk is, if they are asked for one by one and one follows.
+ */
+nextCursor?: string, 
+/**
  * Why not, for a person to read; only on failure.
  */
 error?: string, 
@@ -175,4 +189,4 @@ requestId?: RequestId, };
 /**
  * Which side of a call.
  */
-export type ToolPart = "input" | "output";
+export type ToolPart = "input" | "output" | "image";

@@ -1,8 +1,8 @@
 // Made by `cargo xtask gen` from crates/proto. Do not edit.
 
 import type { ErrorCode, Retry } from "./error";
-import type { DeviceId, RequestId, RuleText, WorkspaceId } from "./ids";
-import type { CallVerdict, PermissionRule, RuleEffect, TriedCall } from "./ipc";
+import type { ConversationId, DeviceId, RequestId, RuleText, WorkspaceId } from "./ids";
+import type { CallVerdict, GrantedTool, PermissionRule, RuleEffect, TriedCall } from "./ipc";
 
 /**
  * Sets a rule, or takes it away.
@@ -67,6 +67,10 @@ warning?: string,
  */
 verdict?: CallVerdict, 
 /**
+ * Tools that people have allowed for conversations, until their processes end.
+ */
+granted?: Array<GrantedTool>, 
+/**
  * Why not, for a person to read; only on failure.
  */
 error?: string, 
@@ -80,5 +84,22 @@ errorCode?: ErrorCode,
 retry?: Retry, 
 /**
  * The `requestId` of the request, if it had one.
+ */
+requestId?: RequestId, };
+
+/**
+ * A tool that was allowed for a conversation is asked about again. One that is not allowed is no failure.
+ */
+export type ToolRevoke = { 
+/**
+ * In which conversation.
+ */
+conversationId: ConversationId, 
+/**
+ * Which tool.
+ */
+toolName: string, 
+/**
+ * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };

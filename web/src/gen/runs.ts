@@ -60,6 +60,19 @@ export type ProcessResumed = {
 resumedWithHistory: boolean, };
 
 /**
+ * Something that the CLI says to people.
+ */
+export type Remark = { 
+/**
+ * Of which kind, in the CLI's own words.
+ */
+subtype: string, 
+/**
+ * What it says.
+ */
+text: string, };
+
+/**
  * The conversation goes on from before one of its messages. What stands from there up to this event is kept, and
  * the agent does not know it any more.
  */

@@ -70,6 +70,14 @@ title: Name,
  */
 content: TaskText, 
 /**
+ * Where people are warned, in US dollars.
+ */
+softUsd?: number, 
+/**
+ * Where it is stopped and fails, in US dollars.
+ */
+hardUsd?: number, 
+/**
  * Chosen by the sender; the result echoes it.
  */
 requestId?: RequestId, };
@@ -293,6 +301,11 @@ export type WorkerStart = {
  * Of which workspace.
  */
 workspaceId: WorkspaceId, 
+/**
+ * Whether each task gets a git worktree and a conversation of its own from now on, unless its file says
+ * otherwise; absent means as before.
+ */
+worktrees?: boolean, 
 /**
  * Chosen by the sender; the result echoes it.
  */

@@ -186,6 +186,10 @@ path?: PathText,
  */
 prompt?: Prompt, 
 /**
+ * Which model it uses, if not that of the conversation; `auto` leaves it to the agent.
+ */
+model?: string, 
+/**
  * Asking again with the same id changes nothing.
  */
 terminalId?: TerminalId, 

@@ -2,6 +2,7 @@
 
 import type { ErrorCode, Retry } from "./error";
 import type { DeviceId, IsoTime, RequestId } from "./ids";
+import type { NotificationHealth } from "./notifications";
 import type { PlanLimit } from "./plan";
 
 /**
@@ -64,7 +65,11 @@ version?: string,
 /**
  * The windows of the plan, as the CLI last told them.
  */
-limits?: Array<PlanLimit>, };
+limits?: Array<PlanLimit>, 
+/**
+ * How notifications fare; absent when nobody is notified and nothing waits.
+ */
+notifications?: NotificationHealth, };
 
 /**
  * What one row of usage stands for.

@@ -37,7 +37,7 @@ icon: string, };
 /**
  * Why a worker rests, for programs.
  */
-export type RestCause = "usage_limit" | "authentication" | "unavailable" | "agent" | "files" | "taken" | "stopped";
+export type RestCause = "usage_limit" | "budget" | "authentication" | "unavailable" | "agent" | "files" | "taken" | "stopped";
 
 /**
  * Tasks of a workspace, counted.
@@ -96,7 +96,15 @@ file?: string,
 /**
  * Why the file is no task. It then stands as `failed`.
  */
-problem?: string, };
+problem?: string, 
+/**
+ * Where people are warned, in US dollars.
+ */
+softUsd?: number, 
+/**
+ * Where it is stopped and fails, in US dollars.
+ */
+hardUsd?: number, };
 
 /**
  * Why a worker does nothing, though there may be tasks.
@@ -150,7 +158,11 @@ conversationId?: ConversationId,
 /**
  * Why it does nothing.
  */
-rest?: WorkerRest, };
+rest?: WorkerRest, 
+/**
+ * Whether each task gets a git worktree of its own, unless its file says otherwise.
+ */
+worktrees?: boolean, };
 
 /**
  * A folder on the machine with its conversations.
@@ -191,7 +203,11 @@ createdAt?: Timestamp,
 /**
  * When it was last used.
  */
-lastUsed?: Timestamp, };
+lastUsed?: Timestamp, 
+/**
+ * So many of its conversations, those that rested longest, found no room in the frame. A search finds them.
+ */
+leftOut?: number, };
 
 /**
  * Makes a workspace with a first conversation and activates both.

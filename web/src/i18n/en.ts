@@ -1,6 +1,12 @@
 /** English, the catalogue that the others must match: every key, every argument. */
+import { attach } from "./attach/en";
+import { faultWords } from "./faults/en";
 import { machineWords } from "./machine/en";
+import { cause, causeHelp, plan } from "./plan/en";
+import { reasons } from "./reasons/en";
 import { refusal } from "./refusals/en";
+import { saved } from "./saved/en";
+import { viewWords } from "./views/en";
 
 export const en = {
   app: {
@@ -25,6 +31,9 @@ export const en = {
     unread: "New",
     idle: "Ready",
     offline: "Machine offline",
+    error: "The agent ended with an error",
+    suspect: "Being checked",
+    stopped: "Stopped",
     thinking: "Thinking",
     responding: "Writing",
     tool: (name: string) => `${name} is running`,
@@ -62,6 +71,10 @@ export const en = {
     deleteSure: (name: string, count: number) =>
       `Delete the workspace “${name}” with ${count === 1 ? "its conversation" : `its ${count} conversations`}? The folder and its files stay.`,
     noWorkspacesHelp: "Choose a folder in which Claude may work: a project, or a new one.",
+    leftOut: (count: number) =>
+      count === 1
+        ? "1 older conversation is not listed. Search for what was said in it (Ctrl K)."
+        : `${count} older conversations are not listed. Search for what was said in them (Ctrl K).`,
     chooseFolder: "Choose a folder",
   },
   skill: {
@@ -90,6 +103,7 @@ export const en = {
     emptyHelp: (folder: string) =>
       `Claude works in ${folder} and asks before it changes anything you have not allowed.`,
     loading: "Loading the conversation",
+    kept: (moment: string) => `As it was on ${moment}`,
     loadingOlder: "Loading older messages…",
     beginning: "Beginning of the conversation",
     failed: "The conversation could not be loaded.",
@@ -115,17 +129,21 @@ export const en = {
     newBelow: "New messages below",
     aborted: "Stopped by you",
     abortedEnded: "The process ended in the middle of the turn",
+    interrupted: "It was working on:",
+    writeAgain: "Write again",
     damage: (range: string) => `A part of the record could not be read (bytes ${range}). Everything else is complete.`,
     resumed: "Resumed, with everything that was said before",
     resumedFresh: "Started again without the earlier conversation",
     divider: "New session: earlier messages are not known to it",
     rewound: "Rewound: the agent does not know what is faded above",
+    compacted: (figures: string) => `Summed up: the agent goes on with a summary of what stands above${figures}`,
+    compactedFrom: (before: string) => ` (${before} tokens before)`,
+    compactedTo: (before: string, after: string) => ` (${before} → ${after} tokens)`,
+    revoked: (tool: string) => `${tool} asks again from here on`,
     dividerLost: "The earlier session was gone; a new one began",
     paused: "Paused",
     taskEnded: (status: string) => `Background task ${status}`,
-    error: "Error",
     exitCode: (code: number) => `exit code ${code}`,
-    errorHelp: "Nothing is lost. Send a message to go on, or start a new session.",
     copy: "Copy",
     copied: "Copied",
     log: "Conversation",
@@ -139,6 +157,13 @@ export const en = {
     inTokens: (count: string) => `${count} in`,
     outTokens: (count: string) => `${count} out`,
     files: (count: number) => (count === 1 ? "1 file" : `${count} files`),
+    changedFiles: "Changed files",
+    noFiles: "No file was changed by Claude's own tools.",
+    onlyLoaded: "The machine could not be asked. This is what is loaded here, which may not be all.",
+    otherCalls: (count: number) =>
+      count === 1
+        ? "1 other call, a command say, may have changed files in ways that are not seen here."
+        : `${count} other calls, commands say, may have changed files in ways that are not seen here.`,
     changed: "Changed in this turn",
   },
   tool: {
@@ -152,6 +177,8 @@ export const en = {
     cut: "Cut here; the machine has all of it.",
     loading: "Loading…",
     notLoaded: "Could not be loaded.",
+    picture: (number: number, all: number) => (all === 1 ? "Picture" : `Picture ${number} of ${all}`),
+    brokenPicture: "This picture cannot be drawn.",
     replacesAll: "every occurrence",
     taskDone: "done",
     taskFailed: "failed",
@@ -165,7 +192,7 @@ export const en = {
     answeredBy: (who: string) => `answered by ${who}`,
     byRule: "a rule",
     you: "you",
-    device: (id: number) => `device ${id}`,
+    someDevice: "a device",
     names: {
       Bash: "Command",
       Edit: "Edit",
@@ -238,6 +265,8 @@ export const en = {
   },
   composer: {
     commands: "Commands",
+    queued: "Messages that wait for Claude",
+    files: "Files in this folder",
     label: "Message to Claude",
     placeholder: "Message Claude…",
     placeholderBusy: "Add something…",
@@ -252,6 +281,9 @@ export const en = {
     interrupt: "Stop and send",
     interruptHelp: "The current turn ends, then this is read.",
     busyChoice: "How to send while Claude works",
+    stopped: "The turn was stopped before its end. Go on, or say what to do instead.",
+    resume: "Go on now",
+    resumeWords: "Go on where you stopped.",
     noRight: "This device may look, not write.",
   },
   menu: {
@@ -411,6 +443,10 @@ export const en = {
     add: "Add rule",
     remove: (rule: string) => `Remove the rule ${rule}`,
     noRight: "Only devices that may manage others can change rules.",
+    granted: "Allowed for a conversation",
+    grantedHelp: "These run unasked until Claude's process there ends, or until somebody takes it back.",
+    revoke: (tool: string, where: string) => `Ask again about ${tool} in ${where}`,
+    by: (device: string) => `by ${device}`,
     try: "Try it out",
     tryHelp: "What would become of a call, and why. Nothing runs.",
     tool: "Tool",
@@ -421,6 +457,9 @@ export const en = {
     title: "Use",
     none: "Nothing used yet",
     noneHelp: "Cost and tokens of every turn appear here.",
+    awayHelp: "What was used is counted on the machine, and shown again as soon as it is back.",
+    notTold: "What was used could not be asked for",
+    without: (machines: string) => `Not counted here: ${machines}. Not connected, or no answer.`,
     cached: "From the cache",
     perDay: "Cost per day, last 30 days",
     byModel: "By model",
@@ -438,7 +477,15 @@ export const en = {
     failed: "Failed",
   },
   refusal,
+  saved,
+  reasons,
+  attach,
+  plan,
+  cause,
+  causeHelp,
+  ...faultWords,
   ...machineWords,
+  ...viewWords,
   message: {
     title: "Message",
     copy: "Copy the text",

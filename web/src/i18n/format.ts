@@ -13,9 +13,15 @@ export interface Formats {
   /** A day that is written `YYYY-MM-DD`. */
   day(key: string): string;
   count(value: number): string;
+  /** A size on the disk, in one unit. */
+  bytes(value: number): string;
   compact(value: number): string;
   money(usd: number): string;
+  /** A part of one, in whole hundredths. */
+  percent(part: number): string;
 }
+
+const SIZES = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
 const cache = new Map<Language, Formats>();
 
@@ -43,6 +49,7 @@ function make(language: Language): Formats {
   const day = new Intl.DateTimeFormat(language, { month: "short", day: "numeric", timeZone: "UTC" });
   const count = new Intl.NumberFormat(language);
   const compact = new Intl.NumberFormat(language, { notation: "compact", maximumFractionDigits: 1 });
+  const percent = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 0 });
   const money = (digits: number) =>
     new Intl.NumberFormat(language, {
       style: "currency",
@@ -69,7 +76,12 @@ function make(language: Language): Formats {
       return Number.isNaN(at) ? key : day.format(at);
     },
     count: (value) => count.format(value),
+    bytes: (value) => {
+      const step = Math.min(SIZES.length - 1, value < 1 ? 0 : Math.floor(Math.log10(value) / 3));
+      return unit(SIZES[step] ?? "byte", step === 0 ? 0 : 1).format(value / 1_000 ** step);
+    },
     compact: (value) => compact.format(value),
     money: (usd) => (usd < 0.1 ? small : usual).format(usd),
+    percent: (part) => percent.format(part),
   };
 }

@@ -1,7 +1,13 @@
 /** 日本語。 */
+import { attach } from "./attach/ja";
 import type { Catalogue } from "./en";
+import { faultWords } from "./faults/ja";
 import { machineWords } from "./machine/ja";
+import { cause, causeHelp, plan } from "./plan/ja";
+import { reasons } from "./reasons/ja";
 import { refusal } from "./refusals/ja";
+import { saved } from "./saved/ja";
+import { viewWords } from "./views/ja";
 
 export const ja: Catalogue = {
   app: {
@@ -26,6 +32,9 @@ export const ja: Catalogue = {
     unread: "新着",
     idle: "待機中",
     offline: "マシン未接続",
+    error: "エージェントがエラーで終了",
+    suspect: "確認中",
+    stopped: "停止中",
     thinking: "考え中",
     responding: "執筆中",
     tool: (name) => `${name} を実行中`,
@@ -63,6 +72,7 @@ export const ja: Catalogue = {
     deleteSure: (name: string, count: number) =>
       `ワークスペース「${name}」を ${count} 件の会話とともに削除しますか？フォルダーとファイルは残ります。`,
     noWorkspacesHelp: "Claude が作業するフォルダーを選んでください。既存のプロジェクトでも新しいものでも構いません。",
+    leftOut: (count) => `古い会話 ${count} 件は一覧にありません。話した内容で検索してください(Ctrl K)。`,
     chooseFolder: "フォルダーを選ぶ",
   },
   skill: {
@@ -90,6 +100,7 @@ export const ja: Catalogue = {
     empty: "してほしいことを書いてください。",
     emptyHelp: (folder) => `Claude は ${folder} で作業し、許可していない変更は事前に確認します。`,
     loading: "会話を読み込み中",
+    kept: (moment) => `${moment} 時点の内容`,
     loadingOlder: "以前のメッセージを読み込み中…",
     beginning: "会話の始まり",
     failed: "会話を読み込めませんでした。",
@@ -115,17 +126,21 @@ export const ja: Catalogue = {
     newBelow: "下に新着あり",
     aborted: "あなたが停止しました",
     abortedEnded: "ターンの途中でプロセスが終了しました",
+    interrupted: "処理していたメッセージ:",
+    writeAgain: "もう一度書く",
     damage: (range) => `記録の一部（バイト ${range}）を読み取れませんでした。ほかはすべて揃っています。`,
     resumed: "これまでの内容を引き継いで再開",
     resumedFresh: "以前の会話なしで再開",
     divider: "新しいセッション：以前のメッセージは引き継がれません",
     rewound: "巻き戻しました：薄く表示された部分をエージェントは知りません",
+    compacted: (figures: string) => `要約しました：エージェントは上の内容の要約で続けます${figures}`,
+    compactedFrom: (before: string) => `（以前 ${before} トークン）`,
+    compactedTo: (before: string, after: string) => `（${before} → ${after} トークン）`,
+    revoked: (tool: string) => `ここからは ${tool} をもう一度尋ねます`,
     dividerLost: "以前のセッションが失われたため、新しく始めました",
     paused: "一時停止",
     taskEnded: (status) => `バックグラウンドタスク ${status}`,
-    error: "エラー",
     exitCode: (code) => `終了コード ${code}`,
-    errorHelp: "失われたものはありません。メッセージを送って続けるか、新しいセッションを始めてください。",
     copy: "コピー",
     copied: "コピーしました",
     log: "会話の内容",
@@ -139,6 +154,11 @@ export const ja: Catalogue = {
     inTokens: (count) => `入力 ${count}`,
     outTokens: (count) => `出力 ${count}`,
     files: (count: number) => `${count} ファイル`,
+    changedFiles: "変更したファイル",
+    noFiles: "Claude のツールが変更したファイルはありません。",
+    onlyLoaded: "マシンに確認できませんでした。ここに読み込まれている分だけで、すべてではない可能性があります。",
+    otherCalls: (count) =>
+      `コマンドなど他の呼び出し ${count} 件が、ここに見えない形でファイルを変更した可能性があります。`,
     changed: "このターンで変わったもの",
   },
   tool: {
@@ -152,6 +172,8 @@ export const ja: Catalogue = {
     cut: "ここで省略。全文はマシンにあります。",
     loading: "読み込み中…",
     notLoaded: "読み込めませんでした。",
+    picture: (number, all) => (all === 1 ? "画像" : `画像 ${number}/${all}`),
+    brokenPicture: "この画像は表示できません。",
     replacesAll: "すべての箇所",
     taskDone: "完了",
     taskFailed: "失敗",
@@ -165,7 +187,7 @@ export const ja: Catalogue = {
     answeredBy: (who) => `回答: ${who}`,
     byRule: "ルール",
     you: "あなた",
-    device: (id) => `端末 ${id}`,
+    someDevice: "端末",
     names: {
       Bash: "コマンド",
       Edit: "編集",
@@ -238,6 +260,8 @@ export const ja: Catalogue = {
   },
   composer: {
     commands: "コマンド",
+    queued: "Claude を待っているメッセージ",
+    files: "このフォルダーのファイル",
     label: "Claude へのメッセージ",
     placeholder: "Claude にメッセージ…",
     placeholderBusy: "付け加える…",
@@ -252,6 +276,9 @@ export const ja: Catalogue = {
     interrupt: "止めて送る",
     interruptHelp: "このターンを止めてから読みます。",
     busyChoice: "Claude の作業中の送り方",
+    stopped: "ターンは終わる前に止まりました。続けるか、代わりにすることを伝えてください。",
+    resume: "今すぐ続ける",
+    resumeWords: "止まったところから続けてください。",
     noRight: "この端末は閲覧のみで、書き込めません。",
   },
   menu: {
@@ -411,6 +438,10 @@ export const ja: Catalogue = {
     add: "ルールを追加",
     remove: (rule: string) => `ルール ${rule} を削除`,
     noRight: "端末を管理できる端末だけがルールを変更できます。",
+    granted: "会話で許可したツール",
+    grantedHelp: "その会話の Claude のプロセスが終わるか、誰かが取り消すまで、尋ねずに実行されます。",
+    revoke: (tool: string, where: string) => `${where} で ${tool} をもう一度尋ねる`,
+    by: (device: string) => `${device} で`,
     try: "試してみる",
     tryHelp: "呼び出しがどうなるか、その理由を示します。何も実行されません。",
     tool: "ツール",
@@ -421,6 +452,9 @@ export const ja: Catalogue = {
     title: "使用量",
     none: "まだ使用がありません",
     noneHelp: "各ターンの費用とトークンがここに現れます。",
+    awayHelp: "使用量はマシン側で集計され、再び接続されると表示されます。",
+    notTold: "使用量を取得できませんでした",
+    without: (machines) => `ここには含まれていません: ${machines}。未接続か、応答がありません。`,
     cached: "キャッシュから",
     perDay: "日ごとの費用、直近 30 日",
     byModel: "モデル別",
@@ -438,7 +472,15 @@ export const ja: Catalogue = {
     failed: "失敗",
   },
   refusal,
+  saved,
+  reasons,
+  attach,
+  plan,
+  cause,
+  causeHelp,
+  ...faultWords,
   ...machineWords,
+  ...viewWords,
   message: {
     title: "メッセージ",
     copy: "テキストをコピー",

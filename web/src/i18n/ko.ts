@@ -1,7 +1,13 @@
 /** 한국어. */
+import { attach } from "./attach/ko";
 import type { Catalogue } from "./en";
+import { faultWords } from "./faults/ko";
 import { machineWords } from "./machine/ko";
+import { cause, causeHelp, plan } from "./plan/ko";
+import { reasons } from "./reasons/ko";
 import { refusal } from "./refusals/ko";
+import { saved } from "./saved/ko";
+import { viewWords } from "./views/ko";
 
 export const ko: Catalogue = {
   app: {
@@ -26,6 +32,9 @@ export const ko: Catalogue = {
     unread: "새 내용",
     idle: "준비됨",
     offline: "컴퓨터 연결 끊김",
+    error: "에이전트가 오류로 종료됨",
+    suspect: "확인 중",
+    stopped: "중지됨",
     thinking: "생각하는 중",
     responding: "작성하는 중",
     tool: (name) => `${name} 실행 중`,
@@ -63,6 +72,7 @@ export const ko: Catalogue = {
     deleteSure: (name: string, count: number) =>
       `작업 공간 “${name}”을(를) 대화 ${count}개와 함께 삭제할까요? 폴더와 파일은 남습니다.`,
     noWorkspacesHelp: "Claude가 일할 폴더를 고르세요. 기존 프로젝트나 새 폴더 모두 됩니다.",
+    leftOut: (count) => `오래된 대화 ${count}개는 목록에 없습니다. 나눈 말로 검색하세요(Ctrl K).`,
     chooseFolder: "폴더 고르기",
   },
   skill: {
@@ -90,6 +100,7 @@ export const ko: Catalogue = {
     empty: "무엇을 할지 말해 주세요.",
     emptyHelp: (folder) => `Claude는 ${folder}에서 작업하며, 허용하지 않은 변경은 먼저 묻습니다.`,
     loading: "대화를 불러오는 중",
+    kept: (moment) => `${moment} 기준`,
     loadingOlder: "이전 메시지를 불러오는 중…",
     beginning: "대화의 시작",
     failed: "대화를 불러오지 못했습니다.",
@@ -115,17 +126,21 @@ export const ko: Catalogue = {
     newBelow: "아래에 새 메시지",
     aborted: "사용자가 중지함",
     abortedEnded: "도중에 프로세스가 종료됨",
+    interrupted: "처리하던 메시지:",
+    writeAgain: "다시 쓰기",
     damage: (range) => `기록의 일부(바이트 ${range})를 읽지 못했습니다. 나머지는 모두 온전합니다.`,
     resumed: "이전 내용을 이어서 재개함",
     resumedFresh: "이전 대화 없이 다시 시작함",
     divider: "새 세션: 이전 메시지를 알지 못합니다",
     rewound: "되돌렸습니다: 흐리게 표시된 부분을 에이전트는 알지 못합니다",
+    compacted: (figures: string) => `요약됨: 에이전트는 위 내용의 요약으로 이어 갑니다${figures}`,
+    compactedFrom: (before: string) => ` (이전 ${before} 토큰)`,
+    compactedTo: (before: string, after: string) => ` (${before} → ${after} 토큰)`,
+    revoked: (tool: string) => `이제부터 ${tool} 사용을 다시 물어봅니다`,
     dividerLost: "이전 세션이 사라져 새로 시작했습니다",
     paused: "일시 중지됨",
     taskEnded: (status) => `백그라운드 작업 ${status}`,
-    error: "오류",
     exitCode: (code) => `종료 코드 ${code}`,
-    errorHelp: "잃은 것은 없습니다. 메시지를 보내 계속하거나 새 세션을 시작하세요.",
     copy: "복사",
     copied: "복사됨",
     log: "대화 내용",
@@ -139,6 +154,10 @@ export const ko: Catalogue = {
     inTokens: (count) => `입력 ${count}`,
     outTokens: (count) => `출력 ${count}`,
     files: (count: number) => `파일 ${count}개`,
+    changedFiles: "바뀐 파일",
+    noFiles: "Claude의 도구가 바꾼 파일이 없습니다.",
+    onlyLoaded: "컴퓨터에 물어보지 못했습니다. 여기에 불러온 내용이며 전부가 아닐 수 있습니다.",
+    otherCalls: (count) => `명령 등 다른 호출 ${count}개가 여기 보이지 않는 방식으로 파일을 바꿨을 수 있습니다.`,
     changed: "이번 차례에 바뀐 것",
   },
   tool: {
@@ -152,6 +171,8 @@ export const ko: Catalogue = {
     cut: "여기서 잘렸습니다. 전체는 컴퓨터에 있습니다.",
     loading: "불러오는 중…",
     notLoaded: "불러오지 못했습니다.",
+    picture: (number, all) => (all === 1 ? "그림" : `그림 ${number}/${all}`),
+    brokenPicture: "이 그림은 표시할 수 없습니다.",
     replacesAll: "모든 위치",
     taskDone: "완료",
     taskFailed: "실패",
@@ -165,7 +186,7 @@ export const ko: Catalogue = {
     answeredBy: (who) => `답변: ${who}`,
     byRule: "규칙",
     you: "나",
-    device: (id) => `기기 ${id}`,
+    someDevice: "기기",
     names: {
       Bash: "명령",
       Edit: "편집",
@@ -237,6 +258,8 @@ export const ko: Catalogue = {
   },
   composer: {
     commands: "명령",
+    queued: "Claude를 기다리는 메시지",
+    files: "이 폴더의 파일",
     label: "Claude에게 보낼 메시지",
     placeholder: "Claude에게 메시지…",
     placeholderBusy: "덧붙이기…",
@@ -251,6 +274,9 @@ export const ko: Catalogue = {
     interrupt: "멈추고 보내기",
     interruptHelp: "이번 차례를 멈춘 뒤 읽습니다.",
     busyChoice: "Claude가 작업 중일 때 보내는 방법",
+    stopped: "차례가 끝나기 전에 멈췄습니다. 이어서 하거나 다른 지시를 내리세요.",
+    resume: "지금 이어서 하기",
+    resumeWords: "멈춘 곳에서 이어서 해 주세요.",
     noRight: "이 기기는 볼 수만 있고 쓸 수 없습니다.",
   },
   menu: {
@@ -408,6 +434,10 @@ export const ko: Catalogue = {
     add: "규칙 추가",
     remove: (rule: string) => `규칙 ${rule} 삭제`,
     noRight: "기기를 관리할 수 있는 기기만 규칙을 바꿀 수 있습니다.",
+    granted: "대화에서 허용한 도구",
+    grantedHelp: "그 대화의 Claude 프로세스가 끝나거나 누군가 취소할 때까지 묻지 않고 실행됩니다.",
+    revoke: (tool: string, where: string) => `${where}에서 ${tool} 다시 물어보기`,
+    by: (device: string) => `${device}에서`,
     try: "시험해 보기",
     tryHelp: "호출이 어떻게 될지와 그 이유를 보여 줍니다. 아무것도 실행되지 않습니다.",
     tool: "도구",
@@ -418,6 +448,9 @@ export const ko: Catalogue = {
     title: "사용량",
     none: "아직 사용 내역이 없습니다",
     noneHelp: "모든 차례의 비용과 토큰이 여기에 나타납니다.",
+    awayHelp: "사용량은 컴퓨터에서 집계되며, 다시 연결되면 바로 표시됩니다.",
+    notTold: "사용량을 물어볼 수 없었습니다",
+    without: (machines) => `여기에 포함되지 않음: ${machines}. 연결되지 않았거나 응답이 없습니다.`,
     cached: "캐시에서",
     perDay: "일별 비용, 최근 30일",
     byModel: "모델별",
@@ -435,7 +468,15 @@ export const ko: Catalogue = {
     failed: "실패",
   },
   refusal,
+  saved,
+  reasons,
+  attach,
+  plan,
+  cause,
+  causeHelp,
+  ...faultWords,
   ...machineWords,
+  ...viewWords,
   message: {
     title: "메시지",
     copy: "텍스트 복사",

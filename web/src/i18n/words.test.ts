@@ -9,6 +9,9 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** Sections whose words are picked by a value of the protocol. */
 const PICKED = new Set([
   "refusal",
+  "reasons",
+  "cause",
+  "causeHelp",
   "right",
   "rightHelp",
   "mode",

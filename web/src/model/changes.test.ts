@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { changesOf } from "./changes";
-import type { Entry, ToolEntry } from "./entries";
+import { changesOf, hunksOf } from "./changes";
+import { type Entry, NO_ENTRIES, type ToolEntry } from "./entries";
 
 const user = (key: string): Entry => ({ key, at: 0, kind: "user", text: "" });
 const over = (key: string): Entry => ({ key, at: 0, kind: "aborted", reason: "user" });
@@ -27,7 +27,7 @@ it("tells the files of one turn, with what sub-agents did, and without what fail
     ],
     below: new Map<string, Entry[]>([["t", [edit("s", "/b")]]]),
   };
-  const told = changesOf(entries, "end").map(({ path, tools, added, removed }) => [
+  const told = changesOf(entries, "end").files.map(({ path, tools, added, removed }) => [
     path,
     tools.map((one) => one.key).join(),
     added,
@@ -37,6 +37,22 @@ it("tells the files of one turn, with what sub-agents did, and without what fail
     ["/a", "e1,w1", 4, 1],
     ["/b", "s", 2, 1],
   ]);
-  expect(changesOf(entries, "e0").map((one) => one.path)).toEqual(["/old"]);
-  expect(changesOf(entries, "nowhere")).toEqual([]);
+  expect(changesOf(entries, "e0").files.map((one) => one.path)).toEqual(["/old"]);
+  expect(changesOf(entries, "nowhere").files).toEqual([]);
+});
+
+it("knows whether it has the whole turn", () => {
+  const result = { key: "end", kind: "result", at: 0 } as unknown as Entry;
+  const said = { key: "u", kind: "user", at: 0, text: "" } as unknown as Entry;
+  const whole = (...top: Entry[]) => changesOf({ ...NO_ENTRIES, top }, "end").isWhole;
+  expect(whole(said, result)).toBe(true);
+  expect(whole(result)).toBe(false);
+});
+
+it("reads the hunks of a machine, and takes no line of a file for a head", () => {
+  const diff = "@@ @@\n-old\n+new\n same\n@@ @@\n+@@ @@\n";
+  expect(hunksOf(diff).map((hunk) => hunk.map(({ type, text }) => `${type} ${text}`))).toEqual([
+    ["removed old", "added new", "same same"],
+    ["added @@ @@"],
+  ]);
 });

@@ -3,6 +3,7 @@
  *
  * What commands did to files is not known here.
  */
+import type { DiffLine } from "./diff";
 import type { Entries, Entry, ToolEntry } from "./entries";
 import { toolView } from "./tools";
 
@@ -14,8 +15,15 @@ export interface FileChange {
   removed: number;
 }
 
-/** The changes of the turn that ends with an entry, by file, in the order in which they were first touched. */
-export function changesOf(entries: Entries, key: string): FileChange[] {
+export interface TurnFiles {
+  /** In the order in which they were first touched. */
+  files: FileChange[];
+  /** Whether the beginning of the turn is among the entries; else only the machine knows all of it. */
+  isWhole: boolean;
+}
+
+/** The changes of the turn that ends with an entry, by file. */
+export function changesOf(entries: Entries, key: string): TurnFiles {
   const end = entries.top.findLastIndex((entry) => entry.key === key);
   const begin = entries.top.findLastIndex((entry, index) => index < end && entry.kind === "user");
   const files = new Map<string, FileChange>();
@@ -27,8 +35,23 @@ export function changesOf(entries: Entries, key: string): FileChange[] {
     }
   };
   if (end >= 0) visit(entries.top.slice(begin + 1, end));
-  return [...files.values()];
+  return { files: [...files.values()], isWhole: begin >= 0 };
 }
+
+/**
+ * The lines of a change as the machine tells it: a hunk for each call, behind a line of its own. Every other line begins
+ * with its mark, so that none is taken for that.
+ */
+export function hunksOf(diff: string): DiffLine[][] {
+  const hunks: DiffLine[][] = [];
+  for (const line of diff.split("\n")) {
+    if (line === "@@ @@") hunks.push([]);
+    else if (line !== "") hunks.at(-1)?.push({ type: TYPES[line.charAt(0)] ?? "same", text: line.slice(1) });
+  }
+  return hunks;
+}
+
+const TYPES: Record<string, DiffLine["type"]> = { "+": "added", "-": "removed" };
 
 function note(files: Map<string, FileChange>, tool: ToolEntry): void {
   const view = toolView(tool.toolName, tool.input);

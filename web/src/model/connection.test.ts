@@ -1,17 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  BACKOFF_MS,
-  type Effect,
-  FIRST_RETRY_MS,
-  type Input,
-  isRest,
-  type Phase,
-  PING_MS,
-  SILENCE_MS,
-  step,
-  UNPAIRED,
-  wakeAt,
-} from "./connection";
+import { DELAYS_MS, FIRST_MS, LASTED_MS } from "@/gateway/index";
+import { type Effect, type Input, isRest, type Phase, PING_MS, SILENCE_MS, step, UNPAIRED, wakeAt } from "./connection";
 
 /** Runs inputs and collects what was asked of the socket. */
 function run(inputs: [Input["type"] | Input, number][], from: Phase = UNPAIRED) {
@@ -45,9 +34,9 @@ describe("connection", () => {
   });
 
   it("tries again at once after a loss, then after 1, 2, 4, 8 and 16 s, then leaves it to REST", () => {
-    let phase = step(online(), { type: "closed" }, 100).phase;
+    let now = 2 + LASTED_MS;
+    let phase = step(online(), { type: "closed" }, now).phase;
     const waits = [];
-    let now = 100;
     while (phase.name === "waiting" && waits.length < 20) {
       waits.push(phase.until - now);
       now = phase.until;
@@ -55,19 +44,42 @@ describe("connection", () => {
       expect(phase.name).toBe("connecting");
       phase = step(phase, { type: "closed" }, now).phase;
     }
-    expect(waits).toEqual([FIRST_RETRY_MS, ...BACKOFF_MS]);
+    expect(waits).toEqual([FIRST_MS, ...DELAYS_MS]);
     expect(isRest(phase)).toBe(true);
     expect(wakeAt(phase)).toBeNull();
   });
 
+  it("does not try for ever at once where connections break as soon as they stand", () => {
+    let [phase, now] = [online(), 10];
+    const waits = [];
+    for (let round = 0; round < 20; round++) {
+      phase = step(phase, { type: "closed" }, now).phase;
+      if (phase.name !== "waiting") break;
+      waits.push(phase.until - now);
+      now = phase.until;
+      const again = run(
+        [
+          ["wake", now],
+          ["opened", now],
+          [accepted, now],
+        ],
+        phase,
+      );
+      phase = again.phase;
+      expect(phase.name).toBe("online");
+    }
+    expect(waits).toEqual([FIRST_MS, ...DELAYS_MS]);
+    expect(isRest(phase)).toBe(true);
+  });
+
   it("starts over when the person, the network or the page comes back", () => {
     const { phase, asked } = run([["poke", 5]], { name: "fallback", lostAt: 0 });
-    expect(phase).toMatchObject({ name: "connecting", tries: 0 });
+    expect(phase).toMatchObject({ name: "connecting", failures: 0 });
     expect(asked).toEqual(["open"]);
   });
 
   it("does not wait longer than told before the next try", () => {
-    const waiting: Phase = { name: "waiting", tries: 1, until: 1_000, lostAt: 0 };
+    const waiting: Phase = { name: "waiting", failures: 1, until: 1_000, lostAt: 0 };
     expect(run([["wake", 999]], waiting)).toEqual({ phase: waiting, asked: [] });
     expect(run([["wake", 1_000]], waiting).asked).toEqual(["open"]);
   });
@@ -113,7 +125,7 @@ describe("connection", () => {
         [busy, 2],
         ["closed", 3],
       ]).phase,
-    ).toMatchObject({ name: "waiting", tries: 1 });
+    ).toMatchObject({ name: "waiting", failures: 1 });
   });
 
   it("gives up a socket that never opens", () => {

@@ -2,15 +2,13 @@
  * The connection to the relay as a pure machine: when to open, authenticate, wait, give up on the socket.
  *
  * Time comes in as an argument, effects go out as data; `api/socket.ts` owns the real socket and the timers.
- * A lost connection is tried again at once, then after 1, 2, 4, 8 and 16 seconds; after that the app says so, lets
- * REST take over, and starts again when the person, the network or the page asks for it.
+ * When a lost connection is tried again is in `gateway/retry.ts`; after the last try the app says so, lets REST take over, and
+ * starts again when the person, the network or the page asks for it.
  */
+
+import { failuresAfter, JITTER, waitAfter } from "@/gateway/index";
 import type { AuthResult, Device, Right } from "@/gen";
 
-/** Waits before the tries after the immediate one, in milliseconds. */
-export const BACKOFF_MS = [1_000, 2_000, 4_000, 8_000, 16_000] as const;
-/** The first try after a loss comes this soon. */
-export const FIRST_RETRY_MS = 50;
 /** How often the relay is asked whether it is still there. */
 export const PING_MS = 10_000;
 /** Without any frame for this long the socket is dead, whatever the browser says. */
@@ -18,12 +16,21 @@ export const SILENCE_MS = 30_000;
 /** Longest time from opening to a successful `auth`. */
 export const OPEN_LIMIT_MS = 10_000;
 
+/** What the relay says of this device. */
+interface Standing {
+  device: Device | null;
+  /** Names this device, the same on every connection. */
+  deviceKey?: string;
+  rights: Right[];
+}
+
+/** Failures are those in a row: a connection that does not last is one too. */
 export type Phase =
   | { name: "unpaired" }
-  | { name: "connecting"; tries: number; since: number }
-  | { name: "authenticating"; tries: number; since: number }
-  | { name: "online"; since: number; heardAt: number; pingedAt: number; device: Device | null; rights: Right[] }
-  | { name: "waiting"; tries: number; until: number; lostAt: number }
+  | { name: "connecting"; failures: number; since: number }
+  | { name: "authenticating"; failures: number; since: number }
+  | ({ name: "online"; failures: number; since: number; heardAt: number; pingedAt: number } & Standing)
+  | { name: "waiting"; failures: number; until: number; lostAt: number }
   | { name: "fallback"; lostAt: number }
   | { name: "refused"; error: string };
 
@@ -47,8 +54,15 @@ export interface Step {
 
 export const UNPAIRED: Phase = { name: "unpaired" };
 
-/** What follows from an input. A wrong input changes nothing. */
-export function step(phase: Phase, input: Input, now: number): Step {
+/** What follows from an input. A wrong input changes nothing. `chance`, from 0 to 1, makes a wait that begins shorter. */
+export function step(phase: Phase, input: Input, now: number, chance = 0): Step {
+  const next = follow(phase, input, now);
+  if (next.phase === phase || next.phase.name !== "waiting") return next;
+  const until = now + (next.phase.until - now) * (1 - JITTER * chance);
+  return { ...next, phase: { ...next.phase, until } };
+}
+
+function follow(phase: Phase, input: Input, now: number): Step {
   switch (input.type) {
     case "start":
       return opening(0, now);
@@ -100,26 +114,28 @@ function onAuthenticated(phase: Phase, result: AuthResult, now: number): Step {
   if (result.success) {
     const online: Phase = {
       name: "online",
+      failures: phase.failures,
       since: now,
       heardAt: now,
       pingedAt: now,
       device: result.device ?? null,
+      deviceKey: result.deviceKey,
       rights: result.rights ?? [],
     };
     return still(online);
   }
   if (result.retry === "now" || result.retry === "later")
-    return { ...lost(phase.tries, now), effects: [{ type: "close" }] };
+    return { ...lost(phase.failures, null, now), effects: [{ type: "close" }] };
   return { phase: { name: "refused", error: result.error ?? "" }, effects: [{ type: "close" }] };
 }
 
 function onClosed(phase: Phase, now: number): Step {
   switch (phase.name) {
     case "online":
-      return still({ name: "waiting", tries: 0, until: now + FIRST_RETRY_MS, lostAt: now });
+      return lost(phase.failures, phase.since, now);
     case "connecting":
     case "authenticating":
-      return lost(phase.tries, now);
+      return lost(phase.failures, null, now);
     case "unpaired":
     case "waiting":
     case "fallback":
@@ -133,15 +149,13 @@ function onWake(phase: Phase, now: number): Step {
   if (due === null || now < due) return still(phase);
   switch (phase.name) {
     case "waiting":
-      return opening(phase.tries, now);
+      return opening(phase.failures, now);
     case "connecting":
     case "authenticating":
-      return { ...lost(phase.tries, now), effects: [{ type: "close" }] };
+      return { ...lost(phase.failures, null, now), effects: [{ type: "close" }] };
     case "online":
-      if (now >= phase.heardAt + SILENCE_MS) {
-        const waiting: Phase = { name: "waiting", tries: 0, until: now + FIRST_RETRY_MS, lostAt: now };
-        return { phase: waiting, effects: [{ type: "close" }] };
-      }
+      if (now >= phase.heardAt + SILENCE_MS)
+        return { ...lost(phase.failures, phase.since, now), effects: [{ type: "close" }] };
       return { phase: { ...phase, pingedAt: now }, effects: [{ type: "ping" }] };
     default:
       return still(phase);
@@ -164,15 +178,16 @@ function onPoke(phase: Phase, now: number): Step {
   }
 }
 
-function opening(tries: number, now: number): Step {
-  return { phase: { name: "connecting", tries, since: now }, effects: [{ type: "open" }] };
+function opening(failures: number, now: number): Step {
+  return { phase: { name: "connecting", failures, since: now }, effects: [{ type: "open" }] };
 }
 
-/** A try failed; `tries` counts those that came before it. */
-function lost(tries: number, now: number): Step {
-  const wait = BACKOFF_MS[tries];
-  if (wait === undefined) return still({ name: "fallback", lostAt: now });
-  return still({ name: "waiting", tries: tries + 1, until: now + wait, lostAt: now });
+/** It is gone, after it stood since then; it never did if that is null. `before` are the failures before this one. */
+function lost(before: number, stoodSince: number | null, now: number): Step {
+  const failures = failuresAfter(before, stoodSince === null ? null : now - stoodSince);
+  const wait = waitAfter(failures);
+  if (wait === "rest") return still({ name: "fallback", lostAt: now });
+  return still({ name: "waiting", failures, until: now + wait.after, lostAt: now });
 }
 
 function still(phase: Phase): Step {

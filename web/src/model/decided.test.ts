@@ -16,7 +16,7 @@ const open = (toolUseId: string, answer?: "allow"): Decision => ({
 
 it("the first word about a decision counts, whether it is the event or the result", () => {
   const mine = [open("a", "allow")];
-  const taken = resultDecided([], mine, { conversationId: "c", toolUseId: "a", success: true }, 7, 10);
+  const taken = resultDecided([], mine, { conversationId: "c", toolUseId: "a", success: true }, { deviceId: 7 }, 10);
   expect(taken).toEqual([{ decision: mine[0], answer: "allow", deviceId: 7, at: 10 }]);
   const event = { type: "decisionAnswered", toolUseId: "a", state: "answered", deviceId: 8 } as const;
   expect(foldDecided(taken, mine, "c", event, 11)).toBe(taken);
@@ -26,7 +26,7 @@ it("the first word about a decision counts, whether it is the event or the resul
 
 it("somebody who was faster is named, and what became void is said to be", () => {
   const result = { conversationId: "c", toolUseId: "a", success: false, answeredBy: 9, answeredAt: 5 };
-  expect(resultDecided([], [open("a", "allow")], result, 7, 10)).toMatchObject([{ deviceId: 9, at: 5 }]);
+  expect(resultDecided([], [open("a", "allow")], result, { deviceId: 7 }, 10)).toMatchObject([{ deviceId: 9, at: 5 }]);
   const gone = { type: "decisionAnswered", toolUseId: "a", state: "void" } as const;
   expect(foldDecided([], [open("a")], "c", gone, 3)).toMatchObject([{ isVoid: true, at: 3 }]);
 });

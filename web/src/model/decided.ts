@@ -4,7 +4,7 @@
  * Kept for as long as the page is open; the conversation itself keeps it for ever. The first word about a decision
  * counts, because later ones only say how far its answer is.
  */
-import type { ClaudeEvent, PermissionDecision } from "@/gen";
+import type { Author, ClaudeEvent, PermissionDecision } from "@/gen";
 import type { Decision, Decisions } from "./decisions";
 
 export interface Decided {
@@ -13,6 +13,7 @@ export interface Decided {
   answer?: PermissionDecision;
   /** The device that answered; absent when nobody did because the process was gone. */
   deviceId?: number;
+  author?: Author;
   isVoid?: boolean;
   at: number;
 }
@@ -41,8 +42,9 @@ export function foldDecided(
   if (event.type !== "decisionAnswered" || event.state === "open") return list;
   const decision = open.find((one) => one.conversationId === conversationId && one.toolUseId === event.toolUseId);
   if (!decision) return list;
-  const { decision: answer, deviceId, answeredAt } = event;
-  return addDecided(list, { decision, answer, deviceId, isVoid: event.state === "void", at: answeredAt ?? now });
+  const { decision: answer, deviceId, author, answeredAt } = event;
+  const isVoid = event.state === "void";
+  return addDecided(list, { decision, answer, deviceId, author, isVoid, at: answeredAt ?? now });
 }
 
 /** A machine answers what this device has sent: it was taken, or somebody was faster. */
@@ -56,13 +58,13 @@ export function resultDecided(
     answeredBy?: number;
     answeredAt?: number;
   },
-  me: number | undefined,
+  me: Pick<Decided, "deviceId" | "author">,
   now: number,
 ): DecidedList {
   const { conversationId, toolUseId } = result;
   const decision = open.find((one) => one.conversationId === conversationId && one.toolUseId === toolUseId);
   if (!decision) return list;
-  if (result.success) return addDecided(list, { decision, answer: decision.answer, deviceId: me, at: now });
+  if (result.success) return addDecided(list, { decision, answer: decision.answer, ...me, at: now });
   if (result.answeredBy === undefined) return list;
   return addDecided(list, { decision, deviceId: result.answeredBy, at: result.answeredAt ?? now });
 }

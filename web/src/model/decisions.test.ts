@@ -11,7 +11,7 @@ function asked(decisions: Decisions, conversationId: string, toolUseId: string, 
     toolInput: { command: inputHash },
     inputHash,
   } as const;
-  return foldDecisions(decisions, origin(conversationId), event, at);
+  return foldDecisions(decisions, origin(conversationId), event, { at });
 }
 
 describe("decisions", () => {

@@ -1,10 +1,12 @@
 /**
  * What waits for a person, over all conversations and machines.
  *
- * A decision is there from the moment it is asked until somebody answers it or it becomes void. After a reconnect the
- * Pylon says again what is open; what it does not repeat is gone, so that no card stays which nobody waits for.
+ * A decision is there from the moment it is asked until somebody answers it or it becomes void. After every list and
+ * every page the Pylon says again what is open in a conversation: its state, then each decision in the order in which it
+ * was asked, none of them numbered. Until then cards stay as they are, with what a person has filled in; what is not
+ * repeated is gone, so that no card stays which nobody waits for.
  */
-import type { ClaudeEvent, DecisionKind, PermissionDecision, Question } from "@/gen";
+import type { ClaudeEvent, DecisionKind, PermissionDecision, PolicyReason, Question } from "@/gen";
 import type { Refusal } from "./refusal";
 
 export interface Decision {
@@ -17,9 +19,13 @@ export interface Decision {
   input?: unknown;
   questions: readonly Question[];
   reason?: string;
+  /** The same as the policy knows it, to be told in any language. */
+  why?: PolicyReason;
   inputHash?: string;
   parent?: string;
   askedAt: number;
+  /** Since when the machine has been saying again what is open, if it has not named this one yet. */
+  doubtedAt?: number;
   /** This device has answered and waits for the confirmation. */
   sent?: boolean;
   /** What it has answered. */
@@ -48,8 +54,15 @@ export interface Origin {
 
 export type Decisions = readonly Decision[];
 
-export function foldDecisions(decisions: Decisions, origin: Origin, event: ClaudeEvent, at: number): Decisions {
+/** When something happened; and when it was said again, if it was, for somebody who may have missed it. */
+export interface Telling {
+  at: number;
+  repeatedAt?: number;
+}
+
+export function foldDecisions(decisions: Decisions, origin: Origin, event: ClaudeEvent, telling: Telling): Decisions {
   const { conversationId } = origin;
+  const { at, repeatedAt } = telling;
   switch (event.type) {
     case "permission_request": {
       const {
@@ -58,10 +71,11 @@ export function foldDecisions(decisions: Decisions, origin: Origin, event: Claud
         toolInput: input,
         kind = "permission",
         reason,
+        why,
         inputHash,
         parentToolUseId: parent,
       } = event;
-      return opened(decisions, {
+      return opened(repeatedAt === undefined ? decisions : named(decisions, event, origin), {
         ...origin,
         toolUseId,
         kind,
@@ -69,19 +83,21 @@ export function foldDecisions(decisions: Decisions, origin: Origin, event: Claud
         input,
         questions: [],
         reason,
+        why,
         inputHash,
         parent,
         askedAt: at,
       });
     }
     case "askQuestion": {
-      const { toolUseId, questions, parentToolUseId: parent } = event;
-      return opened(decisions, {
+      const { toolUseId, questions, inputHash, parentToolUseId: parent } = event;
+      return opened(repeatedAt === undefined ? decisions : named(decisions, event, origin), {
         ...origin,
         toolUseId,
         kind: "question",
         toolName: "AskUserQuestion",
         questions,
+        inputHash,
         parent,
         askedAt: at,
       });
@@ -93,17 +109,39 @@ export function foldDecisions(decisions: Decisions, origin: Origin, event: Claud
       return toolUseId === undefined ? decisions : closed(decisions, { conversationId, toolUseId });
     }
     case "state":
-      return event.state === "permission"
-        ? decisions
-        : without(decisions, (one) => one.conversationId === conversationId);
+      if (event.state !== "permission") return forgetConversation(decisions, conversationId);
+      return repeatedAt === undefined ? decisions : doubted(decisions, conversationId, repeatedAt);
     case "process_paused":
-      return without(decisions, (one) => one.conversationId === conversationId);
+      return forgetConversation(decisions, conversationId);
     default:
       return decisions;
   }
 }
 
-/** Nothing of this conversation is known to be open; the Pylon will say what is. */
+/** The Pylon begins to say what is open in a conversation. */
+function doubted(decisions: Decisions, conversationId: string, at: number): Decisions {
+  return decisions.map((one) => (one.conversationId === conversationId ? { ...one, doubtedAt: at } : one));
+}
+
+/** The Pylon names one that is open: those that were asked before it and were not named are not. */
+function named(decisions: Decisions, { toolUseId }: { toolUseId: string }, { conversationId }: Origin): Decisions {
+  const at = decisions.findIndex((one) => isOf(one, { conversationId, toolUseId }));
+  const before = new Set(at < 0 ? decisions : decisions.slice(0, at));
+  return without(
+    decisions,
+    (one) => before.has(one) && one.doubtedAt !== undefined && one.conversationId === conversationId,
+  );
+}
+
+/** The Pylon has named everything that is open in a conversation since it began to at `at`. */
+export function settled(decisions: Decisions, conversationId: string, at: number): Decisions {
+  return without(
+    decisions,
+    (one) => one.conversationId === conversationId && one.doubtedAt !== undefined && one.doubtedAt <= at,
+  );
+}
+
+/** Nothing waits for a person in this conversation. */
 export function forgetConversation(decisions: Decisions, conversationId: string): Decisions {
   return without(decisions, (one) => one.conversationId === conversationId);
 }

@@ -6,7 +6,7 @@ const at = (place: number, content: string, block = 0, generation = 1) => ({ con
 
 function all(deltas: ReturnType<typeof at>[], open: readonly OpenText[] = []) {
   const outcomes: string[] = deltas.map((delta) => {
-    const placed = place(open, delta);
+    const placed = place(open, delta, 0);
     if (placed.type === "applied") open = placed.open;
     return placed.type;
   });
@@ -34,14 +34,14 @@ describe("pieces of text", () => {
 
   it("of two blocks are kept apart, and the complete text takes the first away", () => {
     const open = [at(0, "one", 0), at(0, "two", 2)].reduce<readonly OpenText[]>((list, delta) => {
-      const placed = place(list, delta);
+      const placed = place(list, delta, 0);
       return placed.type === "applied" ? placed.open : list;
     }, []);
-    expect(complete(open, undefined).map((text) => text.text)).toEqual(["two"]);
+    expect(complete(open, undefined).open.map((text) => text.text)).toEqual(["two"]);
   });
 
   it("go on where the machine says that a block is", () => {
-    const open = fromBlocks([{ kind: "text", generation: 1, block: 2, content: "Hel" }]);
+    const open = fromBlocks([{ kind: "text", generation: 1, block: 2, content: "Hel" }], 0);
     expect(all([at(3, "lo", 2), at(5, " you", 2), at(5, " you", 2)], open)).toEqual([
       "applied",
       "applied",
@@ -56,11 +56,11 @@ describe("pieces of text", () => {
   });
 
   it("of thinking are no text", () => {
-    const thinking = place([], at(0, "hm"), "thinking");
+    const thinking = place([], at(0, "hm"), 0, "thinking");
     const open = thinking.type === "applied" ? thinking.open : [];
     expect(all([at(0, "Hi", 1)], open)).toEqual(["applied", "hm", "Hi"]);
-    expect(complete(open, undefined)).toEqual(open);
-    expect(complete(open, undefined, "thinking")).toEqual([]);
+    expect(complete(open, undefined).open).toEqual(open);
+    expect(complete(open, undefined, "thinking").open).toEqual([]);
   });
 
   it("make the same text however often they are repeated", () => {
@@ -73,7 +73,7 @@ describe("pieces of text", () => {
           let length = 0;
           for (const content of pieces) {
             for (let times = 0; times <= (repeats.next().value ?? 0); times++) {
-              const placed = place(open, at(length, content));
+              const placed = place(open, at(length, content), 0);
               if (placed.type === "applied") open = placed.open;
             }
             length += content.length;

@@ -7,6 +7,8 @@
 import type { OpenBlock, TextDelta } from "@/gen";
 
 export interface OpenText {
+  /** Stable from the first piece on; the entry of the complete text inherits it, so that its row stays what it is. */
+  key: string;
   kind: "text" | "thinking";
   parent?: string;
   generation?: number;
@@ -16,10 +18,16 @@ export interface OpenText {
 
 export type Placed = { type: "applied"; open: readonly OpenText[] } | { type: "ignored" } | { type: "gap" };
 
-export function place(open: readonly OpenText[], delta: TextDelta, kind: OpenText["kind"] = "text"): Placed {
+/** `head` is the number of the newest event: no other text began after it with the same number. */
+export function place(
+  open: readonly OpenText[],
+  delta: TextDelta,
+  head: number,
+  kind: OpenText["kind"] = "text",
+): Placed {
   const index = open.findIndex((text) => belongs(text, delta, kind));
   const text = open[index];
-  if (!text) return begin(open, delta, kind);
+  if (!text) return begin(open, delta, head, kind);
   const at = delta.at ?? text.text.length;
   if (at > text.text.length) return { type: "gap" };
   const known = text.text.slice(at);
@@ -30,37 +38,51 @@ export function place(open: readonly OpenText[], delta: TextDelta, kind: OpenTex
   return { type: "gap" };
 }
 
-/** The first open text of this writer is complete and goes. */
+/** The first open text of this writer is complete and goes; its key stays in use. */
 export function complete(
   open: readonly OpenText[],
   parent: string | undefined,
   kind: OpenText["kind"] = "text",
-): readonly OpenText[] {
+): { open: readonly OpenText[]; key?: string } {
   const index = open.findIndex((text) => text.parent === parent && text.kind === kind);
-  return index < 0 ? open : open.toSpliced(index, 1);
+  return index < 0 ? { open } : { open: open.toSpliced(index, 1), key: open[index]?.key };
 }
 
-/** What is being written, as the machine says it to somebody who begins to look. */
-export function fromBlocks(blocks: readonly OpenBlock[]): readonly OpenText[] {
-  return blocks.map(({ kind, parentToolUseId: parent, generation, block, content: text }) => ({
-    kind: kind === "thinking" ? "thinking" : "text",
-    parent,
-    generation,
-    block,
-    text,
-  }));
+/** What is being written, as the machine says it to somebody who begins to look. What we have of it keeps its key. */
+export function fromBlocks(
+  blocks: readonly OpenBlock[],
+  head: number,
+  known: readonly OpenText[] = [],
+): readonly OpenText[] {
+  return blocks.map((one) => {
+    const { parentToolUseId: parent, generation, block, content: text } = one;
+    const kind = one.kind === "thinking" ? "thinking" : "text";
+    const same = known.find((open) => belongs(open, one, kind));
+    return { key: same?.key ?? keyOf(one, head, kind), kind, parent, generation, block, text };
+  });
 }
 
-function belongs(text: OpenText, delta: TextDelta, kind: OpenText["kind"]): boolean {
+type Position = Pick<TextDelta, "parentToolUseId" | "generation" | "block">;
+
+function keyOf(
+  { parentToolUseId: parent = "", generation = 0, block = 0 }: Position,
+  head: number,
+  kind: string,
+): string {
+  return `w${head}-${kind}-${generation}-${block}-${parent}`;
+}
+
+function belongs(text: OpenText, delta: Position, kind: OpenText["kind"]): boolean {
   if (text.parent !== delta.parentToolUseId || text.kind !== kind) return false;
   if (text.block === undefined || delta.block === undefined) return true;
   return text.block === delta.block && text.generation === delta.generation;
 }
 
-function begin(open: readonly OpenText[], delta: TextDelta, kind: OpenText["kind"]): Placed {
+function begin(open: readonly OpenText[], delta: TextDelta, head: number, kind: OpenText["kind"]): Placed {
   if (delta.at !== undefined && delta.at > 0) return { type: "gap" };
   const { parentToolUseId: parent, generation, block, content: text } = delta;
-  return { type: "applied", open: [...open, { kind, parent, generation, block, text }] };
+  const key = keyOf(delta, head, kind);
+  return { type: "applied", open: [...open, { key, kind, parent, generation, block, text }] };
 }
 
 function applied(open: readonly OpenText[], index: number, text: OpenText): Placed {

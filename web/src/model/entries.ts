@@ -4,7 +4,7 @@
  * Entries are plain values. They come from live events and from pages of history alike; the same happening gives the
  * same entry either way. What belongs to a sub-agent hangs below the call that started it.
  */
-import type { DecisionState, PermissionDecision } from "@/gen";
+import type { Author, Cause, DecisionState, InterruptedMessage, PermissionDecision, ToolImage } from "@/gen";
 
 interface Base {
   /** Stable for as long as the entry exists. */
@@ -20,6 +20,7 @@ export interface UserEntry extends Base {
   text: string;
   clientMessageId?: string;
   deviceId?: number;
+  author?: Author;
 }
 
 export interface TextEntry extends Base {
@@ -39,6 +40,8 @@ export interface ToolEnd {
   error?: string;
   /** The machine has more output than this. */
   isCut?: boolean;
+  /** The pictures that the machine has of it. */
+  images?: readonly ToolImage[];
   at: number;
 }
 
@@ -48,6 +51,7 @@ export interface ToolAnswer {
   decision?: PermissionDecision;
   content?: string;
   deviceId?: number;
+  author?: Author;
   at?: number;
 }
 
@@ -81,6 +85,11 @@ export interface ResultEntry extends Base {
   inputTokens: number;
   outputTokens: number;
   cacheReadTokens: number;
+  /** Why it failed; absent if it went well. */
+  cause?: Cause;
+  apiStatus?: number;
+  /** Which models answered, the one that did most first, as far as that was told. */
+  models?: readonly string[];
 }
 
 export interface ErrorEntry extends Base {
@@ -88,11 +97,15 @@ export interface ErrorEntry extends Base {
   text: string;
   code?: string;
   exitCode?: number;
+  cause?: Cause;
+  apiStatus?: number;
 }
 
 export interface AbortedEntry extends Base {
   kind: "aborted";
   reason: string;
+  /** The messages it was working on when the process was gone, oldest first, as far as they begin. */
+  messages?: readonly InterruptedMessage[];
 }
 
 /** A remark of Estelle: a divider, a pause, a resume, a damaged line, a task that nobody is known to have started. */
@@ -183,7 +196,10 @@ function joined(older: readonly Entry[], newer: readonly Entry[]): readonly Entr
       ? { ...entry, end: later.end ?? entry.end, answer: later.answer ?? entry.answer }
       : entry;
   });
-  return [...started, ...newer.filter((entry) => !known.has(entry.key))];
+  // A text that was seen growing kept its key from then; its number says that it is the same.
+  const numbers = new Set(older.map((entry) => entry.seq).filter((seq) => seq !== undefined));
+  const isNew = (entry: Entry) => !known.has(entry.key) && (entry.seq === undefined || !numbers.has(entry.seq));
+  return [...started, ...newer.filter(isNew)];
 }
 
 function listOf(entries: Entries, parent: string | undefined): readonly Entry[] {

@@ -6,12 +6,17 @@
 import type {
   ConnectedDevice,
   Conversation,
+  ConversationCreateResult,
+  ConversationStatus,
   ConversationStatusUpdate,
+  PlanLimit,
   PylonStatus,
   TaskListResult,
   Workspace,
+  WorkspaceCreateResult,
   WorkspaceListResult,
 } from "@/gen";
+import { withLimits } from "./plan";
 
 export interface Machine {
   deviceId: number;
@@ -23,6 +28,8 @@ export interface Machine {
   /** When the list came; 0 if never. */
   listedAt: number;
   status?: PylonStatus;
+  /** The windows of its plan, as far as they were told. */
+  limits?: readonly PlanLimit[];
 }
 
 export type Fleet = readonly Machine[];
@@ -63,6 +70,37 @@ export function onList(fleet: Fleet, list: WorkspaceListResult, now: number): Fl
   return fleet.map((machine) => (machine.deviceId === list.deviceId ? { ...machine, ...fresh } : machine));
 }
 
+/** A conversation was made; the list that has it may come later than the answer. */
+export function onMade(fleet: Fleet, made: ConversationCreateResult, now: number): Fleet {
+  const { success, conversation, deviceId, workspaceId } = made;
+  if (!success || !conversation || find(fleet, conversation.conversationId)) return fleet;
+  const fresh: Conversation = { status: "idle", claudeSessionId: null, updatedAt: now, ...conversation };
+  return changeMachine(fleet, deviceId, (machine) => ({
+    ...machine,
+    workspaces: machine.workspaces.map((one) =>
+      one.workspaceId === workspaceId ? { ...one, conversations: [...one.conversations, fresh] } : one,
+    ),
+  }));
+}
+
+/** A workspace was made, with its first conversation. */
+export function onWorkspaceMade(fleet: Fleet, made: WorkspaceCreateResult): Fleet {
+  const { success, workspace, conversation, deviceId } = made;
+  if (!success || !workspace) return fleet;
+  const has = (id: string) => workspace.conversations.some((one) => one.conversationId === id);
+  const first = conversation && !has(conversation.conversationId) ? [conversation] : [];
+  const whole = { ...workspace, conversations: [...workspace.conversations, ...first] };
+  return changeMachine(fleet, deviceId, (machine) =>
+    machine.workspaces.some((one) => one.workspaceId === workspace.workspaceId)
+      ? machine
+      : { ...machine, workspaces: [...machine.workspaces, whole] },
+  );
+}
+
+function changeMachine(fleet: Fleet, deviceId: number, change: (machine: Machine) => Machine): Fleet {
+  return fleet.map((machine) => (machine.deviceId === deviceId ? change(machine) : machine));
+}
+
 /** The tasks of a workspace, as its machine tells them after every change. */
 export function onTasks(fleet: Fleet, list: TaskListResult): Fleet {
   if (!list.success) return fleet;
@@ -77,16 +115,32 @@ export function onTasks(fleet: Fleet, list: TaskListResult): Fleet {
 }
 
 export function onStatus(fleet: Fleet, update: ConversationStatusUpdate, now: number): Fleet {
-  return changeConversation(fleet, update.conversationId, (conversation) => ({
+  const { conversationId, status, process, activity } = update;
+  return changeConversation(onState(fleet, conversationId, status, now), conversationId, (conversation) => ({
     ...conversation,
-    status: update.status,
+    process,
+    activity,
     unread: update.unread ?? conversation.unread,
-    updatedAt: conversation.status === update.status ? conversation.updatedAt : now,
+  }));
+}
+
+/** The coarse state changed; what is known of the process beside it follows in a message of its own. */
+export function onState(fleet: Fleet, conversationId: string, status: ConversationStatus, now: number): Fleet {
+  return changeConversation(fleet, conversationId, (conversation) => ({
+    ...conversation,
+    status,
+    updatedAt: conversation.status === status ? conversation.updatedAt : now,
   }));
 }
 
 export function onPylonStatus(fleet: Fleet, status: PylonStatus): Fleet {
-  return fleet.map((machine) => (machine.deviceId === status.deviceId ? { ...machine, status } : machine));
+  const told = fleet.map((machine) => (machine.deviceId === status.deviceId ? { ...machine, status } : machine));
+  return status.limits ? onLimits(told, status.deviceId, status.limits) : told;
+}
+
+/** A machine says how windows of its plan are. */
+export function onLimits(fleet: Fleet, deviceId: number, news: readonly PlanLimit[]): Fleet {
+  return fleet.map((one) => (one.deviceId === deviceId ? { ...one, limits: withLimits(one.limits, news) } : one));
 }
 
 export function allOffline(fleet: Fleet): Fleet {
@@ -138,13 +192,23 @@ export function startingPlace(fleet: Fleet, last: string | null): Place | undefi
 }
 
 /** What stands for a conversation at a glance; the order is that of urgency. */
-export type Glance = "needed" | "working" | "unread" | "offline" | "idle";
+export type Glance = "needed" | "error" | "suspect" | "working" | "unread" | "offline" | "stopped" | "idle";
 
-export function glance(place: Place): Glance {
-  if (place.conversation.status === "permission") return "needed";
-  if (!place.machine.isOnline) return "offline";
-  if (place.conversation.status === "working") return "working";
-  return place.conversation.unread ? "unread" : "idle";
+export function glance({ conversation, machine }: Place): Glance {
+  const { status, process, unread } = conversation;
+  if (status === "permission") return "needed";
+  if (!machine.isOnline) return "offline";
+  if (process?.status === "suspect") return "suspect";
+  if (status === "working") return "working";
+  // A process that ended is the state of a conversation only until the next message is under way.
+  if (process?.status === "error") return "error";
+  if (unread) return "unread";
+  return process?.status === "stopped" ? "stopped" : "idle";
+}
+
+/** The folder in which the agent of a conversation works: that of its worktree, if it has one. */
+export function folderOf({ conversation, workspace }: Pick<Place, "conversation" | "workspace">): string {
+  return conversation.workingDir ?? workspace.workingDir;
 }
 
 function newMachine(device: ConnectedDevice): Machine {

@@ -15,7 +15,8 @@ import {
   type ToolAnswer,
 } from "./entries";
 import { refusalOf } from "./refusal";
-import { type Transcript, withStretches } from "./transcript";
+import { remarkOf } from "./remarks";
+import { modelsOf, type Transcript, withStretches } from "./transcript";
 
 /** The answer to selecting a conversation: the newest page, and how the conversation stands. */
 export function openWith(transcript: Transcript, page: HistoryResult, now: number): Transcript {
@@ -24,12 +25,15 @@ export function openWith(transcript: Transcript, page: HistoryResult, now: numbe
   const standing = {
     load: "ready" as const,
     refusal: undefined,
+    keptAt: undefined,
     open: [],
     status,
     activity: status === "idle" ? undefined : transcript.activity,
     workSince: status === "idle" ? undefined : (page.workStartTime ?? transcript.workSince ?? now),
     waiting: [],
+    paused: pausedOf(page, now),
     expectsSnapshot: status !== "idle",
+    mayRepeat: true,
     total: page.totalCount,
     epoch: page.epoch,
   };
@@ -43,6 +47,11 @@ export function openWith(transcript: Transcript, page: HistoryResult, now: numbe
   }
   const rewound = page.rewound ?? [];
   return { ...transcript, ...standing, entries: fromRows(rows), rewound, head: newest, hasMore: page.hasMore };
+}
+
+/** Whether the process is stopped, as the machine keeps it. */
+function pausedOf({ process }: HistoryResult, now: number): Transcript["paused"] {
+  return process?.paused && { ...process.paused, at: now };
 }
 
 /** An older page, asked for by scrolling up. */
@@ -82,9 +91,9 @@ function addRow(entries: Entries, row: HistoryMessage, index = 0): Entries {
   const stamp = { key, seq: row.seq, at: row.timestamp };
   switch (row.type) {
     case "text": {
-      const { content: text, clientMessageId, deviceId } = row;
+      const { content: text, clientMessageId, deviceId, author } = row;
       if (row.role === "user")
-        return append(entries, undefined, { ...stamp, kind: "user", text, clientMessageId, deviceId });
+        return append(entries, undefined, { ...stamp, kind: "user", text, clientMessageId, deviceId, author });
       if (row.role === "system") return append(entries, undefined, { ...stamp, kind: "remark", subtype: "text", text });
       return append(entries, row.parentToolUseId, { ...stamp, kind: "text", text });
     }
@@ -104,8 +113,8 @@ function addRow(entries: Entries, row: HistoryMessage, index = 0): Entries {
     }
     case "tool_complete": {
       const { toolName, toolUseId, parentToolUseId: parent } = row;
-      const { success, output, error, truncated: isCut } = row;
-      const end = { success, output, error, isCut, at: row.timestamp };
+      const { success, output, error, truncated: isCut, images } = row;
+      const end = { success, output, error, isCut, images, at: row.timestamp };
       const ended = changeTool(
         entries,
         parent,
@@ -119,11 +128,20 @@ function addRow(entries: Entries, row: HistoryMessage, index = 0): Entries {
     case "result":
       return append(entries, undefined, resultEntry(stamp, row));
     case "error":
-      return append(entries, undefined, { ...stamp, kind: "error", text: row.content });
+      return append(entries, undefined, {
+        ...stamp,
+        kind: "error",
+        text: row.content,
+        code: row.errorCode,
+        exitCode: row.exitCode,
+        cause: row.cause,
+        apiStatus: row.apiStatus,
+      });
     case "claudeAborted":
-      return append(entries, undefined, { ...stamp, kind: "aborted", reason: row.reason });
+      return append(entries, undefined, { ...stamp, kind: "aborted", reason: row.reason, messages: row.messages });
     case "user_response": {
-      const answer = { ...answerOf(row.content), deviceId: row.deviceId, at: row.timestamp };
+      const { deviceId, author, timestamp: at } = row;
+      const answer = { ...answerOf(row.content), deviceId, author, at };
       return changeToolAnywhere(entries, row.toolUseId, (tool) => ({ ...tool, answer })) ?? entries;
     }
     case "system":
@@ -145,29 +163,6 @@ function answerOf(content: string): ToolAnswer {
   return content === "answered" ? {} : { content };
 }
 
-/** The same for remarks, so that they can be shown in the reader's language. */
-function remarkOf(subtype: string, content: string): { subtype: string; text: string } {
-  switch (subtype) {
-    case "divider":
-      return { subtype: content.includes("could not be resumed") ? "divider_lost" : "divider", text: "" };
-    case "cancelled":
-    case "rewound":
-      return { subtype, text: "" };
-    case "resume":
-      return { subtype: "resumed_fresh", text: "" };
-    case "damage": {
-      const [, from, to] = /bytes (\d+) to (\d+)/.exec(content) ?? [];
-      return { subtype, text: from && to ? `${from}–${to}` : content };
-    }
-    case "task": {
-      const [, status, summary] = /^background task (\w+): (.*)$/s.exec(content) ?? [];
-      return status && summary ? { subtype: `task_${status}`, text: summary } : { subtype: "text", text: content };
-    }
-    default:
-      return { subtype, text: content };
-  }
-}
-
 function toolKey(row: { toolUseId?: string }, key: string): string {
   return row.toolUseId ? `t${row.toolUseId}` : key;
 }
@@ -187,5 +182,7 @@ function resultEntry(
     inputTokens: row.usage.inputTokens + (row.usage.cacheCreationInputTokens ?? 0),
     outputTokens: row.usage.outputTokens,
     cacheReadTokens: row.usage.cacheReadInputTokens,
+    cause: row.cause,
+    models: modelsOf(row.models),
   };
 }

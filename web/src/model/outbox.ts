@@ -13,6 +13,8 @@ export interface Outgoing {
   workspaceId: string;
   conversationId: string;
   text: string;
+  /** Files that go with it, which are on the machine already. */
+  files?: readonly { fileId: string; name: string; size: number }[];
   onBusy?: OnBusy;
   writtenAt: number;
   /** `waiting` for a connection, `sent` and unconfirmed, `accepted` and durable, or `failed` for a reason. */
@@ -41,4 +43,23 @@ export function unsent(outbox: Outbox, isReachable: (deviceId: number) => boolea
 export function afterLoss(outbox: Outbox, isGone: (deviceId: number) => boolean): Outbox {
   const isLost = (one: Outgoing) => one.state === "sent" && isGone(one.deviceId);
   return outbox.some(isLost) ? outbox.map((one) => (isLost(one) ? { ...one, state: "waiting" } : one)) : outbox;
+}
+
+/** What has to be kept or forgotten on the device when the outbox changes: message by message, because tabs share it. */
+export function changesOf(before: Outbox, after: Outbox): { kept: Outgoing[]; gone: string[] } {
+  const [known, left] = [new Set(before), new Set(after.map((one) => one.clientMessageId))];
+  const gone = before.map((one) => one.clientMessageId).filter((id) => !left.has(id));
+  return { kept: after.filter((one) => !known.has(one)), gone };
+}
+
+/** Another tab wrote a message, knows more of one, or saw it arrive. */
+export function fromOtherTab(outbox: Outbox, clientMessageId: string, message: Outgoing | null): Outbox {
+  if (message === null) return dropOutgoing(outbox, clientMessageId);
+  const isKnown = outbox.some((one) => one.clientMessageId === clientMessageId);
+  return isKnown ? changeOutgoing(outbox, clientMessageId, message) : inOrder([...outbox, message]);
+}
+
+/** As they were written. */
+export function inOrder(outbox: Outbox): Outbox {
+  return [...outbox].sort((a, b) => a.writtenAt - b.writtenAt);
 }

@@ -2,7 +2,7 @@
 import type { ErrorCode } from "@/gen";
 
 export interface Refusal {
-  code?: ErrorCode | "offline" | "timeout";
+  code?: ErrorCode | "offline" | "timeout" | "unreadable";
   /** The machine's own words, which may be in another language than the reader's. */
   words: string;
 }

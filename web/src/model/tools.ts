@@ -108,8 +108,16 @@ export function restOf(view: ToolView, input: unknown): Record<string, unknown> 
   return rest.length === 0 ? null : Object.fromEntries(rest);
 }
 
+/** No screen has a line for more. */
+const LONGEST_LINE = 500;
+
 /** The one line that stands for a call; empty if there is nothing but its name. */
 export function toolTarget(view: ToolView): string {
+  const line = targetOf(view);
+  return line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line;
+}
+
+function targetOf(view: ToolView): string {
   switch (view.type) {
     case "command":
       return view.command;

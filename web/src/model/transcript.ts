@@ -6,9 +6,12 @@
  */
 import type {
   ActivityState,
+  ApiRetry,
   ClaudeEvent,
   ClaudeEventMessage,
   ConversationStatus,
+  ModelShare,
+  PauseReason,
   RewoundStretch,
   StateUpdate,
   TextDelta,
@@ -25,6 +28,7 @@ import {
   type ToolEntry,
 } from "./entries";
 import type { Refusal } from "./refusal";
+import { remarkOf } from "./remarks";
 
 export type Load = "empty" | "loading" | "ready" | "failed";
 
@@ -41,12 +45,14 @@ export interface Transcript {
   activity?: { state: ActivityState; since: number };
   /** When the turn under way began. */
   workSince?: number;
+  /** A request failed, and the next try comes at `until`. */
+  retry?: ApiRetry & { until?: number };
   /** When anything was last heard of it. */
   heardAt?: number;
   model?: string;
   tools: readonly string[];
   /** The process was stopped; `canResume` says whether the next message goes on where it was. */
-  paused?: { reason: string; idleMinutes: number; canResume: boolean; at: number };
+  paused?: { reason: PauseReason; idleMinutes: number; canResume: boolean; at: number };
   idleStopAt?: number;
   /** Commands that a message may begin with, once the CLI has said so. */
   commands?: readonly string[];
@@ -59,6 +65,10 @@ export interface Transcript {
   rewound: readonly RewoundStretch[];
   /** We came in the middle, and the machine will say what is being written; pieces before that are in it. */
   expectsSnapshot: boolean;
+  /** A page was read, and pieces of what is in it may still be on their way: nothing is written until something new comes. */
+  mayRepeat: boolean;
+  /** When this was seen, if it is what an earlier visit kept and the machine has not answered yet. */
+  keptAt?: number;
   /** A block of text whose beginning was missed; its complete text repairs it, reading again does not. */
   missed?: string;
 }
@@ -75,6 +85,7 @@ export const EMPTY: Transcript = {
   waiting: [],
   rewound: [],
   expectsSnapshot: false,
+  mayRepeat: false,
 };
 
 /** Stretches that were taken back, with some more; a longer one swallows those inside it. */
@@ -100,7 +111,8 @@ export function fold(transcript: Transcript, message: ClaudeEventMessage, now: n
   const { seq, epoch, event } = message;
   if (seq !== undefined) {
     if (epoch !== undefined && transcript.epoch !== undefined && epoch !== transcript.epoch) return gap(transcript);
-    if (seq <= transcript.head) return { transcript, outcome: "known" };
+    if (seq <= transcript.head)
+      return { transcript: { ...transcript, open: closed(transcript.open, event) }, outcome: "known" };
     if ((transcript.load === "ready" || transcript.head > 0) && seq > transcript.head + 1) return gap(transcript);
   }
   const at = message.timestamp ?? now;
@@ -108,8 +120,30 @@ export function fold(transcript: Transcript, message: ClaudeEventMessage, now: n
   const isPiece = event.type === "text" || event.type === "thinking";
   const placed = isPiece ? onPiece(transcript, event) : apply(transcript, event, { key, seq, at });
   if (placed === null) return gap(transcript);
-  const numbered = seq === undefined ? placed : { ...placed, head: seq, epoch: epoch ?? placed.epoch };
-  return { transcript: { ...numbered, heardAt: now }, outcome: "folded" };
+  const numbered =
+    seq === undefined ? placed : { ...placed, head: seq, epoch: epoch ?? placed.epoch, mayRepeat: false };
+  // Whatever comes after a failed try comes because a later one went well, or because it was given up.
+  const isTold = event.type === "apiRetry" || event.type === "limits" || event.type === "stateUpdate";
+  const retry = isTold ? numbered.retry : undefined;
+  return { transcript: { ...numbered, retry, heardAt: now }, outcome: "folded" };
+}
+
+/** What is still being written after an event whose entry is there already: a page may have come before it. */
+function closed(open: readonly OpenText[], event: ClaudeEvent): readonly OpenText[] {
+  if (open.length === 0) return open;
+  switch (event.type) {
+    case "textComplete":
+      return complete(open, event.parentToolUseId).open;
+    case "thinkingComplete":
+      return complete(open, event.parentToolUseId, "thinking").open;
+    case "result":
+    case "claudeAborted":
+      return [];
+    case "state":
+      return event.state === "idle" ? [] : open;
+    default:
+      return open;
+  }
 }
 
 interface Stamp {
@@ -125,7 +159,8 @@ function gap(transcript: Transcript): Folded {
 type Piece = Extract<ClaudeEvent, { type: "text" | "thinking" }>;
 
 function onPiece(transcript: Transcript, piece: Piece): Transcript | null {
-  const placed = place(transcript.open, piece, piece.type);
+  if (transcript.mayRepeat) return transcript;
+  const placed = place(transcript.open, piece, transcript.head, piece.type);
   if (placed.type === "applied") return { ...transcript, open: placed.open };
   if (placed.type === "ignored" || transcript.expectsSnapshot) return transcript;
   return transcript.missed === blockOf(piece) ? transcript : null;
@@ -140,8 +175,8 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
   const add = (parent: string | undefined, entry: Entry) => added(transcript, parent, entry);
   switch (event.type) {
     case "userMessage": {
-      const { content: text, clientMessageId, deviceId } = event;
-      const entry: Entry = { ...stamp, at: event.timestamp, kind: "user", text, clientMessageId, deviceId };
+      const { content: text, clientMessageId, deviceId, author } = event;
+      const entry: Entry = { ...stamp, at: event.timestamp, kind: "user", text, clientMessageId, deviceId, author };
       return { ...add(undefined, entry), paused: undefined };
     }
     case "init":
@@ -156,13 +191,19 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
       return onStateUpdate(transcript, event, stamp.at);
     case "textComplete": {
       const parent = event.parentToolUseId;
-      const written = { ...transcript, open: complete(transcript.open, parent), missed: undefined };
-      return added(written, parent, { ...stamp, kind: "text", text: event.text });
+      const { open, key = stamp.key } = complete(transcript.open, parent);
+      return added({ ...transcript, open, missed: undefined }, parent, {
+        ...stamp,
+        key,
+        kind: "text",
+        text: event.text,
+      });
     }
     case "thinkingComplete": {
       const parent = event.parentToolUseId;
-      const thought = { ...transcript, open: complete(transcript.open, parent, "thinking"), missed: undefined };
-      return added(thought, parent, { ...stamp, kind: "thought", text: event.text });
+      const { open, key = stamp.key } = complete(transcript.open, parent, "thinking");
+      const thought: Entry = { ...stamp, key, kind: "thought", text: event.text };
+      return added({ ...transcript, open, missed: undefined }, parent, thought);
     }
     case "toolInfo": {
       const { toolName, input, toolUseId, parentToolUseId } = event;
@@ -172,7 +213,7 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
     case "toolComplete":
       return onToolComplete(transcript, event, stamp);
     case "decisionAnswered": {
-      const { state, decision, deviceId, answeredAt: at } = event;
+      const { state, decision, deviceId, author, answeredAt: at } = event;
       // Later steps of the same decision say only how far it is; who answered stays.
       const answered = (tool: ToolEntry): ToolEntry => ({
         ...tool,
@@ -180,6 +221,7 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
           state,
           decision: decision ?? tool.answer?.decision,
           deviceId: deviceId ?? tool.answer?.deviceId,
+          author: author ?? tool.answer?.author,
           at: tool.answer?.at ?? at,
         },
       });
@@ -189,7 +231,7 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
     case "state":
       return onState(transcript, event.state, stamp.at);
     case "result":
-      return { ...add(undefined, resultEntry(stamp, event)), open: [] };
+      return { ...add(undefined, resultEntry(stamp, event, transcript.model)), open: [] };
     case "error":
       return add(undefined, {
         ...stamp,
@@ -197,13 +239,20 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
         text: event.error,
         code: event.errorCode,
         exitCode: event.exitCode,
+        cause: event.cause,
+        apiStatus: event.apiStatus,
       });
     case "claudeAborted":
-      return { ...add(undefined, { ...stamp, kind: "aborted", reason: event.reason }), open: [] };
+      return {
+        ...add(undefined, { ...stamp, kind: "aborted", reason: event.reason, messages: event.messages }),
+        open: [],
+      };
     case "taskUpdate":
       return onTask(transcript, event, stamp);
     case "journalDamage":
       return add(undefined, { ...stamp, kind: "remark", subtype: "damage", text: `${event.from}–${event.to}` });
+    case "remark":
+      return add(undefined, { ...stamp, kind: "remark", ...remarkOf(event.subtype, event.text) });
     case "process_paused": {
       const paused = { reason: event.reason, idleMinutes: event.idleMinutes, canResume: event.canResume, at: stamp.at };
       const entry: Entry = { ...stamp, kind: "remark", subtype: `paused_${event.reason}`, text: "" };
@@ -232,9 +281,15 @@ function apply(transcript: Transcript, event: Exclude<ClaudeEvent, Piece>, stamp
     }
     case "idleWarning":
       return { ...transcript, idleStopAt: stamp.at + event.secondsLeft * 1_000 };
+    case "apiRetry": {
+      const { type: _type, ...retry } = event;
+      return {
+        ...transcript,
+        retry: { ...retry, until: retry.delayMs === undefined ? undefined : stamp.at + retry.delayMs },
+      };
+    }
     case "limits":
-    case "apiRetry":
-      // What the plan allows is a matter of the machine; a try that failed is told by the activity.
+      // What the plan allows is a matter of the machine, in `fleet.ts`.
       return transcript;
     case "permission_request":
     case "askQuestion":
@@ -256,18 +311,19 @@ function added(transcript: Transcript, parent: string | undefined, entry: Entry)
 
 function onStateUpdate(transcript: Transcript, event: StateUpdate, at: number): Transcript {
   const parent = event.parentToolUseId;
-  const open = event.open ? fromBlocks(event.open) : transcript.open;
+  const open = event.open ? fromBlocks(event.open, transcript.head, transcript.open) : transcript.open;
   const expectsSnapshot = transcript.expectsSnapshot && !event.open;
   const known = transcript.activity?.state;
   const isSame = known?.type === event.state.type && known.toolName === event.state.toolName;
   const activity = parent !== undefined || isSame ? transcript.activity : { state: event.state, since: at };
-  return { ...transcript, open, activity, expectsSnapshot };
+  const mayRepeat = transcript.mayRepeat && !event.open;
+  return { ...transcript, open, activity, expectsSnapshot, mayRepeat };
 }
 
 function onToolComplete(transcript: Transcript, event: ToolComplete, stamp: Stamp): Transcript {
   const { toolUseId, parentToolUseId: parent, toolName } = event;
-  const { success, result: output, error, truncated: isCut } = event;
-  const end = { success, output, error, isCut, at: stamp.at };
+  const { success, result: output, error, truncated: isCut, images } = event;
+  const end = { success, output, error, isCut, images, at: stamp.at };
   const matches = (tool: ToolEntry) =>
     toolUseId ? tool.toolUseId === toolUseId : !tool.end && tool.toolName === toolName && !tool.toolUseId;
   const entries = changeTool(transcript.entries, parent, matches, (tool) => ({ ...tool, end }));
@@ -297,7 +353,13 @@ function onTask(transcript: Transcript, event: Extract<ClaudeEvent, { type: "tas
   return added(transcript, undefined, { ...stamp, kind: "remark", subtype: `task_${status}`, text: summary ?? taskId });
 }
 
-function resultEntry(stamp: Stamp, event: Extract<ClaudeEvent, { type: "result" }>): Entry {
+/** Those that had a share of a turn, the largest first; the CLI's own word of the beginning is only a guess beside it. */
+export function modelsOf(shares: readonly ModelShare[] | undefined): string[] | undefined {
+  if (!shares || shares.length === 0) return undefined;
+  return [...shares].sort((a, b) => b.costUsd - a.costUsd).map((share) => share.model);
+}
+
+function resultEntry(stamp: Stamp, event: Extract<ClaudeEvent, { type: "result" }>, model: string | undefined): Entry {
   return {
     ...stamp,
     kind: "result",
@@ -309,5 +371,8 @@ function resultEntry(stamp: Stamp, event: Extract<ClaudeEvent, { type: "result" 
     inputTokens: event.usage.inputTokens + event.usage.cacheCreationInputTokens,
     outputTokens: event.usage.outputTokens,
     cacheReadTokens: event.usage.cacheReadInputTokens,
+    cause: event.cause,
+    apiStatus: event.apiStatus,
+    models: modelsOf(event.models) ?? (model === undefined ? undefined : [model]),
   };
 }

@@ -6,6 +6,7 @@
  * decisions, unread.
  */
 import type {
+  ClaudeEvent,
   ClaudeEventMessage,
   ConnectedDevice,
   Device,
@@ -16,26 +17,41 @@ import type {
   RelayToDevice,
   Sender,
 } from "@/gen";
-import { type DecidedList, foldDecided, resultDecided } from "./decided";
-import { changeDecision, closed, type Decisions, foldDecisions, forgetConversation, without } from "./decisions";
+import { type Decided, type DecidedList, foldDecided, resultDecided } from "./decided";
+import {
+  changeDecision,
+  closed,
+  type Decisions,
+  foldDecisions,
+  forgetConversation,
+  settled,
+  without,
+} from "./decisions";
 import {
   allOffline,
   changeConversation,
   type Fleet,
   find,
   onDevices,
+  onLimits,
   onList,
+  onMade,
   onPylonStatus,
+  onState,
   onStatus,
   onTasks,
+  onWorkspaceMade,
 } from "./fleet";
 import { extendBack, openWith } from "./history";
+import { type Notices, notice, warnOfBudget } from "./notices";
 import { afterLoss, changeOutgoing, dropOutgoing, type Outbox } from "./outbox";
-import { type Refusal, refusalOf } from "./refusal";
+import { refusalOf } from "./refusal";
 import { blockOf, EMPTY, fold, type Transcript } from "./transcript";
 
 export interface World {
   me: Device | null;
+  /** Names this device on every connection, once the relay has said so. */
+  myKey?: string;
   devices: readonly ConnectedDevice[];
   fleet: Fleet;
   transcripts: Readonly<Record<string, Transcript>>;
@@ -46,12 +62,17 @@ export interface World {
   decisions: Decisions;
   decided: DecidedList;
   outbox: Outbox;
-  /** Problems that belong to no place of their own; the newest last. */
-  notices: readonly Notice[];
+  /** Which conversations go on by themselves when a limit is over, as far as it was told. */
+  continuations: Readonly<Record<string, Continuation>>;
+  notices: Notices;
 }
 
-export interface Notice extends Refusal {
-  id: number;
+export interface Continuation {
+  isEnabled: boolean;
+  /** When it goes on, if it waits for that. */
+  at?: number;
+  /** Why it last did not go on. */
+  failure?: string;
 }
 
 export const EMPTY_WORLD: World = {
@@ -64,11 +85,17 @@ export const EMPTY_WORLD: World = {
   decisions: [],
   decided: [],
   outbox: [],
+  continuations: {},
   notices: [],
 };
 
 /** What has to be asked of the machines, or sent to them now that they are there. */
-export type Ask = { type: "list" } | { type: "select"; conversationId: string } | { type: "flush" };
+export type Ask =
+  | { type: "list" }
+  | { type: "select"; conversationId: string }
+  | { type: "flush" }
+  /** To be told in a moment (`onSettled`) that the machine has said what is open in a conversation. */
+  | { type: "settle"; conversationId: string; at: number };
 
 export interface Turned {
   world: World;
@@ -79,7 +106,6 @@ export type Frame = (PylonToApp | RelayToDevice) & { from?: Sender };
 
 /** Most transcripts kept; the oldest unseen one goes. */
 const KEPT_TRANSCRIPTS = 8;
-const KEPT_NOTICES = 3;
 
 export function onFrame(world: World, frame: Frame, now: number): Turned {
   switch (frame.type) {
@@ -90,6 +116,10 @@ export function onFrame(world: World, frame: Frame, now: number): Turned {
       const next = onWorkspaces(world, onList(world.fleet, frame.payload, now));
       return flushing(world, reselect(world, next));
     }
+    case "conversation_create_result":
+      return reselect(world, { ...world, fleet: onMade(world.fleet, frame.payload, now) });
+    case "workspace_create_result":
+      return reselect(world, { ...world, fleet: onWorkspaceMade(world.fleet, frame.payload) });
     case "conversation_status": {
       const { conversationId, status } = frame.payload;
       const decisions = status === "permission" ? world.decisions : forgetConversation(world.decisions, conversationId);
@@ -108,7 +138,7 @@ export function onFrame(world: World, frame: Frame, now: number): Turned {
     case "claude_permission_result":
     case "claude_answer_result": {
       const { success, errorCode } = frame.payload;
-      const decided = resultDecided(world.decided, world.decisions, frame.payload, world.me?.deviceId, now);
+      const decided = resultDecided(world.decided, world.decisions, frame.payload, meAs(world), now);
       if (
         success ||
         errorCode === "already_answered" ||
@@ -141,11 +171,30 @@ export function onFrame(world: World, frame: Frame, now: number): Turned {
         ? same({ ...world, fleet: changeConversation(world.fleet, conversationId, (one) => ({ ...one, model })) })
         : same(world);
     }
+    case "continuation_set_result":
+    case "continuation_status": {
+      const { conversationId, enabled: isEnabled, at, failure } = frame.payload;
+      if ("success" in frame.payload && !frame.payload.success) return same(world);
+      return same({
+        ...world,
+        continuations: { ...world.continuations, [conversationId]: { isEnabled, at, failure } },
+      });
+    }
+    case "budget_warning":
+      return same(warnOfBudget(world, frame.payload));
     case "error":
       return same(onError(world, frame.payload));
     default:
       return same(world);
   }
+}
+
+/** This device, as it stands with what it says and answers. */
+function meAs({ me, myKey }: World): Pick<Decided, "deviceId" | "author"> {
+  return {
+    deviceId: me?.deviceId,
+    author: myKey === undefined ? undefined : { deviceKey: myKey, name: me?.name ?? "" },
+  };
 }
 
 /** The person opens a conversation, or none. */
@@ -161,8 +210,8 @@ export function view(world: World, conversationId: string | null): Turned {
 }
 
 /** The connection stands: what we know may be old, so everything is asked anew. */
-export function onOnline(world: World, me: Device | null): Turned {
-  return { world: { ...world, me }, asks: [{ type: "list" }] };
+export function onOnline(world: World, me: Device | null, myKey?: string): Turned {
+  return { world: { ...world, me, myKey }, asks: [{ type: "list" }] };
 }
 
 /** The connection is gone: what is shown stays, as old. */
@@ -186,17 +235,25 @@ function onError(world: World, error: ErrorReport): World {
   return notice(world, refusalOf(error));
 }
 
-export function notice(world: World, refusal: Refusal): World {
-  const id = (world.notices.at(-1)?.id ?? 0) + 1;
-  return { ...world, notices: [...world.notices, { id, ...refusal }].slice(-KEPT_NOTICES) };
-}
-
 function onPresence(world: World, devices: readonly ConnectedDevice[]): Turned {
   const fleet = onDevices(world.fleet, devices);
-  const isBack = fleet.some((machine) => machine.isOnline && !isOnline(world.fleet, machine.deviceId));
-  const next = unconfirmed({ ...world, devices, fleet }, (id) => isOnline(world.fleet, id) && !isOnline(fleet, id));
-  const { world: after, asks } = flushing(world, reselect(world, next));
+  // What was there under another connection was away in between, whether or not anybody said so.
+  const before = { ...world, fleet: withoutRestarted(world, devices) };
+  const isBack = fleet.some((machine) => machine.isOnline && !isOnline(before.fleet, machine.deviceId));
+  const isGone = (id: number) => isOnline(world.fleet, id) && !(isOnline(fleet, id) && isOnline(before.fleet, id));
+  const next = unconfirmed({ ...world, devices, fleet }, isGone);
+  const { world: after, asks } = flushing(before, reselect(before, next));
   return { world: after, asks: isBack ? [{ type: "list" }, ...asks] : asks };
+}
+
+/** The machines as they were, without those that connected anew since then. */
+function withoutRestarted(world: World, devices: readonly ConnectedDevice[]): Fleet {
+  const since = new Map(world.devices.map((device) => [device.deviceId, device.connectedAt]));
+  const isAnew = ({ deviceId, connectedAt }: ConnectedDevice) =>
+    since.has(deviceId) && since.get(deviceId) !== connectedAt;
+  const restarted = new Set(devices.filter(isAnew).map((device) => device.deviceId));
+  if (restarted.size === 0) return world.fleet;
+  return world.fleet.map((one) => (restarted.has(one.deviceId) ? { ...one, isOnline: false } : one));
 }
 
 /** Messages that wait go out as soon as their machine is there. */
@@ -223,6 +280,11 @@ function selecting(world: World, conversationId: string): Turned {
     world: { ...withTranscript(world, conversationId, transcript), early: [] },
     asks: [{ type: "select", conversationId }],
   };
+}
+
+/** The conversation that is shown waits for its newest page, as if it had just been selected. */
+export function reloading(world: World): World {
+  return world.viewing ? selecting(world, world.viewing).world : world;
 }
 
 function isOnline(fleet: Fleet, deviceId: number): boolean {
@@ -253,8 +315,8 @@ function onHistory(world: World, page: HistoryResult, now: number): Turned {
   const cleared: World = {
     ...withTranscript(world, id, transcript),
     early: [],
-    // The Pylon repeats what is open after the page; a card that it does not repeat is gone.
-    decisions: forgetConversation(world.decisions, id),
+    // Where nobody is needed nothing is open; else the Pylon says after the page what is.
+    decisions: isNeeded(page) ? world.decisions : forgetConversation(world.decisions, id),
     outbox: world.outbox.filter((one) => !shown.has(one.clientMessageId)),
   };
   return world.early.reduce<Turned>(
@@ -266,21 +328,39 @@ function onHistory(world: World, page: HistoryResult, now: number): Turned {
   );
 }
 
+/** The page says whether somebody is needed; one that says nothing is no reason to take a card away. */
+function isNeeded({ currentStatus }: HistoryResult): boolean {
+  return currentStatus === undefined || currentStatus === "permission";
+}
+
+/** The machine had the time to name what is open in a conversation. */
+export function onSettled(world: World, conversationId: string, at: number): World {
+  return { ...world, decisions: settled(world.decisions, conversationId, at) };
+}
+
 function onEvent(world: World, message: ClaudeEventMessage, deviceId: number | undefined, now: number): Turned {
+  const turned = onTold(world, message, deviceId, now);
+  const { conversationId } = message;
+  const isDoubted = turned.world.decisions.some(
+    (one) => one.conversationId === conversationId && one.doubtedAt === now,
+  );
+  if (message.event.type !== "state" || !isDoubted) return turned;
+  return { ...turned, asks: [...turned.asks, { type: "settle", conversationId, at: now }] };
+}
+
+function onTold(world: World, message: ClaudeEventMessage, deviceId: number | undefined, now: number): Turned {
   const { conversationId, workspaceId, event } = message;
   const owner = find(world.fleet, conversationId)?.machine.deviceId;
   // A machine speaks for its own conversations alone.
   if (owner !== undefined && deviceId !== undefined && owner !== deviceId) return same(world);
   const origin = { deviceId: deviceId ?? owner ?? 0, workspaceId, conversationId };
+  const repeatedAt = message.seq === undefined ? now : undefined;
   const told: World = {
     ...world,
-    decisions: foldDecisions(world.decisions, origin, event, message.timestamp ?? now),
+    decisions: foldDecisions(world.decisions, origin, event, { at: message.timestamp ?? now, repeatedAt }),
     decided: foldDecided(world.decided, world.decisions, conversationId, event, now),
     outbox: event.type === "userMessage" ? dropOutgoing(world.outbox, event.clientMessageId) : world.outbox,
-    fleet:
-      event.type === "state"
-        ? onStatus(world.fleet, { deviceId: origin.deviceId, conversationId, status: event.state }, now)
-        : world.fleet,
+    fleet: fleetAfter(world.fleet, event, origin, now),
   };
   if (conversationId !== world.viewing) return same(told);
   const transcript = told.transcripts[conversationId] ?? EMPTY;
@@ -297,6 +377,17 @@ function onEvent(world: World, message: ClaudeEventMessage, deviceId: number | u
     return { world: waiting, asks: [{ type: "select", conversationId }] };
   }
   return same(withTranscript(told, conversationId, folded.transcript));
+}
+
+/** What an event says of its conversation and machine, whoever looks at which conversation. */
+function fleetAfter(
+  fleet: Fleet,
+  event: ClaudeEvent,
+  { deviceId, conversationId }: { deviceId: number; conversationId: string },
+  now: number,
+): Fleet {
+  if (event.type === "state") return onState(fleet, conversationId, event.state, now);
+  return event.type === "limits" ? onLimits(fleet, deviceId, event.limits) : fleet;
 }
 
 function onSendResult(

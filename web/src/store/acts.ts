@@ -1,4 +1,5 @@
 /** What a person can do. Each act is a request to a machine or to the relay; the world changes when it is answered. */
+import { freshId } from "@/api/fresh-id";
 import type {
   Answer,
   AppToPylon,
@@ -11,17 +12,22 @@ import type {
   SkillType,
   UsageGroup,
   UsageRow,
+  WorktreeWish,
 } from "@/gen";
+import { isRest } from "@/model/connection";
 import { changeDecision, type Decision, isSameCall } from "@/model/decisions";
 import type { Place } from "@/model/fleet";
 import { oldestSeq } from "@/model/history";
+import { notice } from "@/model/notices";
 import { changeOutgoing, dropOutgoing, type Outgoing } from "@/model/outbox";
-import { notice, view } from "@/model/world";
-import { ask, askRelay, change, flushOutbox, sendTo, turn, useApp } from "./app";
+import type { Refusal } from "@/model/refusal";
+import { view } from "@/model/world";
+import { ask, askRelay, change, fallback, flushOutbox, sendTo, turn, useApp } from "./app";
+import { loadKept } from "./kept-rows";
 import { load, save } from "./storage";
 
-/** Rows asked for at a time when scrolling back. */
-const PAGE_ROWS = 100;
+/** Rows asked for at a time when scrolling back: few enough for one short task on a slow phone. */
+const PAGE_ROWS = 60;
 
 /** The devices of the realm; needs the right to manage them. */
 export function listPaired(): Promise<PairedDevice[]> {
@@ -44,20 +50,28 @@ export function openConversation(conversationId: string | null): void {
   const { world } = useApp.getState();
   if (world.viewing === conversationId) return;
   if (conversationId) save("last", conversationId);
-  turn(view(world, conversationId));
+  const kept = conversationId && !world.transcripts[conversationId] ? loadKept(conversationId) : undefined;
+  const transcripts = conversationId && kept ? { ...world.transcripts, [conversationId]: kept } : world.transcripts;
+  turn(view({ ...world, transcripts }, conversationId));
 }
 
 export function lastConversation(): string | null {
   return load<string | null>("last", null);
 }
 
-export function sendMessage(place: Place, text: string, onBusy: OnBusy | undefined): void {
+export function sendMessage(
+  place: Place,
+  text: string,
+  onBusy: OnBusy | undefined,
+  files: NonNullable<Outgoing["files"]> = [],
+): void {
   const message: Outgoing = {
-    clientMessageId: crypto.randomUUID(),
+    clientMessageId: freshId(),
     deviceId: place.machine.deviceId,
     workspaceId: place.workspace.workspaceId,
     conversationId: place.conversation.conversationId,
     text,
+    files: files.length > 0 ? files : undefined,
     onBusy,
     writtenAt: Date.now(),
     state: "waiting",
@@ -81,17 +95,22 @@ export function dropMessage(clientMessageId: string): void {
 export function decide(decision: Decision, answer: PermissionDecision, message?: string): void {
   const { workspaceId, conversationId, toolUseId, inputHash } = decision;
   if (!isOpen(decision)) return;
-  answerWith(decision, {
-    type: "claude_permission",
-    payload: { workspaceId, conversationId, toolUseId, decision: answer, message, inputHash },
-  });
+  answerWith(
+    decision,
+    {
+      type: "claude_permission",
+      payload: { workspaceId, conversationId, toolUseId, decision: answer, message, inputHash },
+    },
+    () => fallback.decide(decision, answer, message),
+  );
   change((world) => ({ ...world, decisions: changeDecision(world.decisions, decision, { answer }) }));
 }
 
 export function answerQuestions(decision: Decision, answer: Answer): void {
-  const { workspaceId, conversationId, toolUseId } = decision;
+  const { workspaceId, conversationId, toolUseId, inputHash } = decision;
   if (!isOpen(decision)) return;
-  answerWith(decision, { type: "claude_answer", payload: { workspaceId, conversationId, toolUseId, answer } });
+  const payload = { workspaceId, conversationId, toolUseId, answer, inputHash };
+  answerWith(decision, { type: "claude_answer", payload }, () => fallback.decide(decision, { answer }));
 }
 
 export function control(place: Place, action: ControlAction): Promise<void> {
@@ -108,6 +127,14 @@ export function takeBack(place: Place, clientMessageId: string): Promise<void> {
   return ask(place.machine.deviceId, (requestId) => ({
     type: "claude_control",
     payload: { workspaceId, conversationId, action: "cancel_message", clientMessageId, requestId },
+  }));
+}
+
+/** Whether a conversation goes on by itself when a limit is over; without a wish it only asks how that stands. */
+export function continueLater(place: Place, wish: { enabled?: boolean; cancel?: boolean } = {}): Promise<void> {
+  return ask(place.machine.deviceId, (requestId) => ({
+    type: "continuation_set",
+    payload: { ...ids(place), ...wish, requestId },
   }));
 }
 
@@ -148,10 +175,11 @@ export async function createConversation(
   workspaceId: string,
   name: string,
   skillType: SkillType,
+  worktree?: WorktreeWish,
 ): Promise<string> {
   return ask(
     deviceId,
-    (requestId) => ({ type: "conversation_create", payload: { workspaceId, name, skillType, requestId } }),
+    (requestId) => ({ type: "conversation_create", payload: { workspaceId, name, skillType, worktree, requestId } }),
     (frame) =>
       frame.type === "conversation_create_result" ? { value: frame.payload.conversation?.conversationId ?? "" } : null,
   );
@@ -195,26 +223,6 @@ export function deleteWorkspace(deviceId: number, workspaceId: string): Promise<
   return ask(deviceId, (requestId) => ({ type: "workspace_delete", payload: { workspaceId, requestId } }));
 }
 
-export function listFolders(
-  deviceId: number,
-  path: string | undefined,
-): Promise<{ path: string; folders: string[]; truncated: boolean }> {
-  return ask(
-    deviceId,
-    (requestId) => ({ type: "folder_list", payload: { path, requestId } }),
-    (frame) =>
-      frame.type === "folder_list_result"
-        ? {
-            value: {
-              path: frame.payload.path,
-              folders: frame.payload.folders,
-              truncated: frame.payload.truncated === true,
-            },
-          }
-        : null,
-  );
-}
-
 export async function loadOlder(place: Place): Promise<void> {
   const { conversationId, workspaceId } = ids(place);
   const transcript = useApp.getState().world.transcripts[conversationId];
@@ -228,20 +236,34 @@ export async function loadOlder(place: Place): Promise<void> {
   }));
 }
 
-/** The whole input and output of a call, which live events cut. */
-export function toolDetail(place: Place, toolUseId: string): Promise<{ input: string; output: string }> {
+export interface WholeCall {
+  input: string;
+  output: string;
+  image: string;
+}
+
+/**
+ * The whole input and output of a call, which live events cut, or one of its pictures alone, in Base64: chunk by chunk, as
+ * fast as they can be read here.
+ */
+export async function toolDetail(place: Place, toolUseId: string, image?: number): Promise<WholeCall> {
   const { conversationId } = ids(place);
-  const parts = { input: "", output: "" };
-  return ask(
-    place.machine.deviceId,
-    (requestId) => ({ type: "tool_detail", payload: { conversationId, toolUseId, requestId } }),
-    (frame) => {
-      if (frame.type !== "tool_detail_result") return null;
-      const { part, chunk, last } = frame.payload;
-      if (part && chunk) parts[part] += chunk;
-      return last ? { value: parts } : null;
-    },
-  );
+  const parts = { input: "", output: "", image: "" };
+  let cursor: string | undefined = "";
+  do {
+    const page = await ask(
+      place.machine.deviceId,
+      (requestId) => ({ type: "tool_detail", payload: { conversationId, toolUseId, cursor, image, requestId } }),
+      (frame) => {
+        if (frame.type !== "tool_detail_result") return null;
+        const { part, chunk, last, nextCursor } = frame.payload;
+        if (part && chunk) parts[part] += chunk;
+        return last || nextCursor !== undefined ? { value: frame.payload } : null;
+      },
+    );
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return parts;
 }
 
 export interface Hit {
@@ -292,16 +314,16 @@ function isOpen(shown: Decision): boolean {
   return useApp.getState().world.decisions.some((one) => isSameCall(one, shown) && !one.sent);
 }
 
-function answerWith(decision: Decision, message: AppToPylon): void {
-  const isSent = sendTo(decision.deviceId, message);
-  change((world) => ({
-    ...world,
-    decisions: changeDecision(
-      world.decisions,
-      decision,
-      isSent ? { sent: true, refusal: undefined } : { refusal: { code: "offline", words: "" } },
-    ),
-  }));
+function answerWith(decision: Decision, message: AppToPylon, overRest: () => Promise<boolean | Refusal>): void {
+  const mark = (reached: boolean | Refusal) => {
+    const refusal: Refusal | undefined =
+      typeof reached === "object" ? reached : reached ? undefined : { code: "offline", words: "" };
+    const became = { sent: refusal === undefined, refusal };
+    change((world) => ({ ...world, decisions: changeDecision(world.decisions, decision, became) }));
+  };
+  const isByRest = isRest(useApp.getState().phase);
+  mark(isByRest || sendTo(decision.deviceId, message));
+  if (isByRest) void overRest().then(mark);
 }
 
 function ids(place: Place): { conversationId: string; workspaceId: string } {

@@ -1,11 +1,25 @@
-/** What people call a device: this one is "you", one that is not connected has only its number. */
+/** What people call the device that did something: this one is "you", one that nobody knows any more is "a device". */
+import type { Author } from "@/gen";
+import { type Who, whoIs } from "@/model/authors";
 import { useApp } from "./app";
 import { useText } from "./text";
 
-export function useDeviceName(deviceId: number | undefined): string | undefined {
+export interface Done {
+  author?: Author;
+  deviceId?: number;
+}
+
+/** Nothing if no device did it. */
+export function useDeviceName(done: Done | undefined): string | undefined {
   const text = useText();
-  const me = useApp((app) => app.world.me?.deviceId);
-  const name = useApp((app) => app.world.devices.find((device) => device.deviceId === deviceId)?.name);
-  if (deviceId === undefined) return undefined;
-  return deviceId === me ? text.tool.you : (name ?? text.tool.device(deviceId));
+  const who = useWho(done);
+  if (who === undefined) return undefined;
+  if (who.type === "me") return text.tool.you;
+  return who.type === "named" ? who.name : text.tool.someDevice;
+}
+
+export function useWho(done: Done | undefined): Who | undefined {
+  const myKey = useApp((app) => app.world.myKey);
+  const machines = useApp((app) => app.world.fleet);
+  return done && whoIs(done, { myKey, machines });
 }

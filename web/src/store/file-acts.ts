@@ -1,5 +1,5 @@
 /** Looking into the folder of a conversation: its files, and what is not committed. */
-import type { ChangesResult, FileEntry, FileReadResult } from "@/gen";
+import type { ChangesResult, FileEntry, FileReadResult, TurnChangesResult } from "@/gen";
 import type { Place } from "@/model/fleet";
 import { ask } from "./app";
 
@@ -56,6 +56,30 @@ export async function readFile(place: Place, path: string, from = 0): Promise<Fi
   return { size: last?.size ?? 0, isBinary: last?.binary === true, text, next };
 }
 
+/** The most bytes of a picture that is fetched to be drawn. */
+const MOST_OF_A_PICTURE = 12 * 1024 * 1024;
+
+/** A whole file in Base64, for a picture. Each chunk but the last has bytes by threes, so that they can be joined. */
+export async function readPicture(place: Place, path: string): Promise<string> {
+  let data = "";
+  let next: number | undefined = 0;
+  while (next !== undefined) {
+    const offset: number = next;
+    const chunk: FileReadResult = await ask(
+      place.machine.deviceId,
+      (requestId) => ({
+        type: "file_read",
+        payload: { ...where(place), path, offset, limit: 98_304, encoding: "base64", requestId },
+      }),
+      (frame) => (frame.type === "file_read_result" ? { value: frame.payload } : null),
+    );
+    if ((chunk.size ?? 0) > MOST_OF_A_PICTURE) throw Object.assign(new Error(path), { code: "too_large" });
+    data += chunk.content ?? "";
+    next = chunk.nextOffset;
+  }
+  return data;
+}
+
 export function loadChanges(place: Place): Promise<ChangesResult> {
   return ask(
     place.machine.deviceId,
@@ -82,6 +106,15 @@ export async function loadDiff(place: Place, path: string): Promise<{ diff: stri
     digest = chunk.digest;
   } while (offset !== undefined && diff.length < ENOUGH);
   return { diff, isCut: isCut || offset !== undefined };
+}
+
+/** What the tools of a turn changed, as the machine's own record of it tells: the turn that has the event `seq`. */
+export function loadTurnChanges(place: Place, seq: number): Promise<TurnChangesResult> {
+  return ask(
+    place.machine.deviceId,
+    (requestId) => ({ type: "turn_changes", payload: { ...where(place), seq, requestId } }),
+    (frame) => (frame.type === "turn_changes_result" ? { value: frame.payload } : null),
+  );
 }
 
 function where({ workspace, conversation }: Place): { workspaceId: string; conversationId: string } {

@@ -1,11 +1,14 @@
 /** The permission rules of a machine: asked for when somebody looks, never kept here. */
 
 import { RequestError } from "@/api/requests";
-import type { CallVerdict, PermissionRule, RuleEffect, TriedCall } from "@/gen";
+import type { CallVerdict, GrantedTool, PermissionRule, RuleEffect, TriedCall } from "@/gen";
+import type { Frame } from "@/model/world";
 import { ask } from "./app";
 
 export interface Rules {
   rules: PermissionRule[];
+  /** Tools that run unasked in a conversation, because somebody said so there. */
+  granted: GrantedTool[];
   /** Why the rules are not known. */
   warning?: string;
 }
@@ -25,6 +28,12 @@ export function changeRule(
   return ask(deviceId, (requestId) => ({ type: "rule_change", payload: { ...payload, requestId } }), read);
 }
 
+/** A tool that was allowed for a conversation is asked about again. Gives what is in force then. */
+export function revokeTool(deviceId: number, { conversationId, toolName }: GrantedTool): Promise<Rules> {
+  const payload = { conversationId, toolName };
+  return ask(deviceId, (requestId) => ({ type: "tool_revoke", payload: { ...payload, requestId } }), read);
+}
+
 /** What would become of a call; nothing runs. */
 export async function tryCall(
   deviceId: number,
@@ -42,8 +51,8 @@ export async function tryCall(
   return verdict;
 }
 
-function read(frame: { type: string; payload?: unknown }): { value: Rules } | null {
+function read(frame: Frame): { value: Rules } | null {
   if (frame.type !== "rules_result") return null;
-  const { rules, warning } = frame.payload as Rules;
-  return { value: { rules, warning } };
+  const { rules, granted = [], warning } = frame.payload;
+  return { value: { rules, granted, warning } };
 }

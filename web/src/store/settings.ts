@@ -5,7 +5,8 @@ import { create } from "zustand";
 import type { OnBusy } from "@/gen";
 import { type Language, preferredLanguage } from "@/i18n";
 import type { QuietHours } from "@/model/news";
-import { load, save } from "./storage";
+import type { PanelTab } from "@/model/panel";
+import { followOthers, load, save } from "./storage";
 
 export type Theme = "system" | "light" | "dark";
 
@@ -16,10 +17,16 @@ export interface Settings {
   enterSends: boolean;
   onBusy: OnBusy;
   sidebarWidth: number;
+  /** The panel beside a conversation on a desk: whether it is there, what it shows, how wide it is. */
+  isPanelOpen: boolean;
+  panelTab: PanelTab;
+  panelWidth: number;
   /** Whether the system tells when somebody is needed and the page is not looked at. */
   notifies: boolean;
   /** When nobody is told. */
   quiet: QuietHours | null;
+  /** Whether the person was offered to be told, and said no. */
+  declined: boolean;
   /** Conversations of which nobody is told. */
   muted: readonly string[];
 }
@@ -36,8 +43,12 @@ const FIRST: Settings = {
   enterSends: typeof matchMedia === "undefined" || !matchMedia("(pointer: coarse)").matches,
   onBusy: "inject",
   sidebarWidth: 304,
+  isPanelOpen: false,
+  panelTab: "changes",
+  panelWidth: 460,
   notifies: false,
   quiet: null,
+  declined: false,
   muted: [],
 };
 
@@ -46,4 +57,9 @@ export const useSettings = create<Settings>(() => ({ ...FIRST, ...load<Partial<S
 export function changeSettings(change: Partial<Settings>): void {
   useSettings.setState(change);
   save("settings", useSettings.getState());
+}
+
+/** What is chosen in one tab counts in all, and no tab writes older choices over it. */
+export function shareSettings(): void {
+  followOthers<Partial<Settings>>("settings", (_, settings) => useSettings.setState(settings ?? FIRST));
 }

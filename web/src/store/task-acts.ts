@@ -29,3 +29,16 @@ export function markTask({ deviceId, workspaceId }: TaskPlace, taskId: string, s
     payload: { workspaceId, taskId, status, requestId },
   }));
 }
+
+/**
+ * Lets the worker of a workspace begin, or go on at once when it rests. Whether each task gets a worktree of its own from
+ * now on; absent means as before.
+ */
+export function startWorker({ deviceId, workspaceId }: TaskPlace, worktrees?: boolean): Promise<void> {
+  return ask(deviceId, (requestId) => ({ type: "worker_start", payload: { workspaceId, worktrees, requestId } }));
+}
+
+/** Stops it: at once, so that its task waits again, or after the task that it is at. */
+export function stopWorker({ deviceId, workspaceId }: TaskPlace, afterTask: boolean): Promise<void> {
+  return ask(deviceId, (requestId) => ({ type: "worker_stop", payload: { workspaceId, afterTask, requestId } }));
+}

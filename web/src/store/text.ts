@@ -15,6 +15,11 @@ export function useText(): Catalogue {
   return useLoaded((loaded) => loaded.text);
 }
 
+/** The words of this moment, for what is no component. */
+export function textNow(): Catalogue {
+  return useLoaded.getState().text;
+}
+
 export function useFormats(): Formats {
   return formatsOf(useLoaded((loaded) => loaded.language));
 }

@@ -1,5 +1,5 @@
 /** Buttons: one main act per view, quiet ones beside it, and icon buttons that always have a name. */
-import type { ButtonHTMLAttributes, ReactNode } from "react";
+import type { ButtonHTMLAttributes, ReactNode, Ref } from "react";
 
 type Kind = "main" | "plain" | "quiet" | "danger" | "amber";
 
@@ -28,6 +28,7 @@ export function Button({ kind = "plain", className = "", type = "button", ...res
 export interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   label: string;
   children: ReactNode;
+  ref?: Ref<HTMLButtonElement>;
 }
 
 export function IconButton({ label, className = "", type = "button", ...rest }: IconButtonProps) {

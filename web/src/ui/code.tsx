@@ -1,8 +1,9 @@
 /** A block of code: its language, a copy button, and colours once they are there. Nothing moves when they come. */
-import { memo, useEffect, useState } from "react";
+import { memo, type RefObject, useEffect, useRef, useState } from "react";
 import { useText } from "@/store/text";
 import { CopyButton } from "./copy";
 import { highlight, type Piece } from "./highlight";
+import { Long } from "./long";
 import { Plain } from "./plain";
 
 export interface CodeProps {
@@ -31,16 +32,17 @@ export const CodeBlock = memo(function CodeBlock({ code, language, isOpen = fals
 
 /** Code without a frame. */
 export function Coloured({ code, language }: { code: string; language: string }) {
-  const lines = useHighlight(code, language);
+  const place = useRef<HTMLElement>(null);
+  const lines = useUnselected(place, useHighlight(code, language));
   if (!lines) {
     return (
-      <code>
-        <Plain text={code} />
+      <code ref={place}>
+        <Long text={code} isExact />
       </code>
     );
   }
   return (
-    <code>
+    <code ref={place}>
       {lines.map((line, index) => (
         <span key={index}>
           {line.map((piece, at) => (
@@ -53,6 +55,27 @@ export function Coloured({ code, language }: { code: string; language: string })
       ))}
     </code>
   );
+}
+
+/** Colours replace the letters, so they wait until nothing of the code is selected. */
+function useUnselected(place: RefObject<HTMLElement | null>, lines: Piece[][] | null): Piece[][] | null {
+  const [shown, setShown] = useState<Piece[][] | null>(null);
+  useEffect(() => {
+    const show = () => {
+      if (isSelected(place.current)) return;
+      document.removeEventListener("selectionchange", show);
+      setShown(lines);
+    };
+    document.addEventListener("selectionchange", show);
+    show();
+    return () => document.removeEventListener("selectionchange", show);
+  }, [place, lines]);
+  return lines === null ? null : shown;
+}
+
+function isSelected(element: HTMLElement | null): boolean {
+  const selection = getSelection();
+  return element !== null && selection !== null && !selection.isCollapsed && selection.containsNode(element, true);
 }
 
 export function useHighlight(code: string, language: string): Piece[][] | null {

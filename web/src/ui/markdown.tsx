@@ -10,10 +10,41 @@ import { useText } from "@/store/text";
 import { CodeBlock } from "./code";
 import { type Grown, grow } from "./growing";
 import { safeLink } from "./links";
+import { Long } from "./long";
 import { GrowingText, Plain } from "./plain";
 
 /** Longer text is shown plain: nobody reads it formatted, and the parser's time is the reader's. */
 const LONGEST = 200_000;
+
+/** So much is drawn with its form; a text of many small parts, each of which costs the page, is shown plain too. */
+const HEAVIEST = 6_000;
+
+/** A block of code costs as much as so many words. */
+const CODE_WEIGHT = 12;
+
+const weights = new WeakMap<Token, number>();
+
+/** What a part of a text costs to draw, with everything in it. */
+function weightOf(token: Token): number {
+  const known = weights.get(token);
+  if (known !== undefined) return known;
+  const own = token.type === "code" ? CODE_WEIGHT : 1;
+  const weight = own + weightOfAll("tokens" in token ? (token.tokens ?? []) : []) + weightInside(token);
+  weights.set(token, weight);
+  return weight;
+}
+
+/** Items of a list, cells of a table. */
+function weightInside(token: Token): number {
+  if (token.type === "list") return weightOfAll((token as Tokens.List).items);
+  if (token.type !== "table") return 0;
+  const { header, rows } = token as Tokens.Table;
+  return [header, ...rows].flat().reduce((sum, cell) => sum + 1 + weightOfAll(cell.tokens), 0);
+}
+
+function weightOfAll(tokens: readonly Token[]): number {
+  return tokens.reduce((sum, token) => sum + weightOf(token), 0);
+}
 
 /** Whether the text was seen growing: then its letters are kept in place, also when it is complete. */
 const Live = createContext(false);
@@ -27,7 +58,7 @@ export const Markdown = memo(function Markdown({ source, isOpen = false }: { sou
       <div className="prose">
         <p className="text-faint text-[13px]">{text.markdown.tooLong}</p>
         <pre className="whitespace-pre-wrap font-mono text-[13px]">
-          <Plain text={source} />
+          <Long text={source} />
         </pre>
       </div>
     );
@@ -43,14 +74,14 @@ export const Markdown = memo(function Markdown({ source, isOpen = false }: { sou
   );
 });
 
-/** The blocks of a text, or null if it is too long to be cut. */
+/** The blocks of a text, or null if it is too long or too heavy for its form. */
 function useBlocks(source: string, isOpen: boolean): readonly Token[] | null {
   const known = useRef<Grown | null>(null);
   return useMemo(() => {
     if (source.length > LONGEST) return null;
-    if (!isOpen) return lexer(source, { gfm: true });
-    known.current = grow(known.current, source);
-    return known.current.blocks;
+    if (isOpen) known.current = grow(known.current, source);
+    const blocks = isOpen && known.current ? known.current.blocks : lexer(source, { gfm: true });
+    return weightOfAll(blocks) > HEAVIEST ? null : blocks;
   }, [source, isOpen]);
 }
 
@@ -131,8 +162,9 @@ function renderList(list: Tokens.List): ReactNode {
 }
 
 function renderTable(table: Tokens.Table): ReactNode {
+  // A wide one scrolls inside its frame, also by keys.
   return (
-    <table dir="auto">
+    <table dir="auto" tabIndex={0}>
       <thead>
         <tr>
           {table.header.map((cell, index) => (

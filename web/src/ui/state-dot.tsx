@@ -5,6 +5,9 @@ const LOOK: Record<Glance, string> = {
   needed: "bg-amber-fill",
   working: "bg-blue breathe",
   unread: "bg-green",
+  error: "bg-red",
+  suspect: "bg-amber-fill breathe",
+  stopped: "border border-line-strong",
   offline: "border border-line-strong",
   idle: "border border-line-strong",
 };

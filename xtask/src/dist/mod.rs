@@ -7,6 +7,9 @@
 //! ```
 //!
 //! There is one program, with the web app inside. The simulated agent of `--demo` is the same file under a second name.
+//! What was packed is then installed elsewhere and tried ([`trial`]); an archive that fails is removed.
+
+mod trial;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -47,6 +50,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let web = |watch: Watch<'_>| steps::web_app(&tools, watch, &["build"]).map(drop);
     in_turn(&mut progress, web, build, |watch| {
         let archive = pack(watch)?;
+        let dist = workspace::target().join("dist");
+        if let Err(error) = trial::run(&dist, &dist.join("trial"), watch) {
+            // Nobody is to publish it.
+            fs::remove_file(&archive.path)?;
+            return Err(error.context("the archive does not work, and was removed"));
+        }
         println!(
             "    {} ({} kB)",
             archive.path.display(),
@@ -73,7 +82,7 @@ fn in_turn(
         false
     };
     if is_built {
-        progress.step("pack", "the archive", pack);
+        progress.step("pack", "the archive, installed and tried", pack);
     } else {
         progress.skip("pack", "there is no new program");
     }
@@ -115,16 +124,23 @@ fn pack(watch: Watch<'_>) -> anyhow::Result<Archive> {
     .arg(&dist)
     .arg(&name);
     command::run(&mut tar, LIMIT, watch).context("`tar` failed")?;
-    let bytes = path.metadata()?.len();
-    if bytes > MOST_BYTES {
-        bail!("the archive has {bytes} bytes, at most {MOST_BYTES} are wanted");
-    }
+    let bytes = size(&path)?;
     let mut sums = Command::new("sha256sum");
     sums.arg(format!("{name}.tar.gz")).current_dir(&dist);
     let sums = command::run(&mut sums, LIMIT, watch).context("`sha256sum` failed")?;
     fs::write(dist.join("SHA256SUMS"), format!("{}\n", sums.trim_end()))?;
     put_script(&dist)?;
     Ok(Archive { path, bytes })
+}
+
+/// How large an archive is. One that is too large is removed, so that nobody publishes it.
+fn size(archive: &Path) -> anyhow::Result<u64> {
+    let bytes = archive.metadata()?.len();
+    if bytes > MOST_BYTES {
+        fs::remove_file(archive)?;
+        bail!("the archive has {bytes} bytes, at most {MOST_BYTES} are wanted: it was removed");
+    }
+    Ok(bytes)
 }
 
 /// Puts everything where it belongs below a prefix.
@@ -260,5 +276,18 @@ mod tests {
         fs::write(dist.join(&archive), bytes).unwrap();
         let (done, said) = install(dist, &prefix);
         assert!(!done && !prefix.join("bin/estelle").exists(), "{said}");
+    }
+
+    #[test]
+    fn an_archive_of_more_than_forty_megabytes_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = folder.path().join("estelle.tar.gz");
+        let file = fs::File::create(&archive).unwrap();
+        file.set_len(40_000_000).unwrap();
+        assert_eq!(size(&archive).unwrap(), 40_000_000);
+        file.set_len(40_000_001).unwrap();
+        let refused = size(&archive).unwrap_err().to_string();
+        assert!(refused.contains("40000001 bytes"), "{refused}");
+        assert!(!archive.exists(), "it would be published");
     }
 }

@@ -12,6 +12,7 @@ use anyhow::{Context as _, bail};
 use crate::workspace;
 
 mod pages;
+mod rights;
 mod schema;
 mod typescript;
 
@@ -32,6 +33,7 @@ fn make(root: &Path) -> anyhow::Result<Vec<Made>> {
     let mut files = typescript::files();
     files.extend(schema::files()?);
     files.extend(pages::files(&root.join(EXAMPLES))?);
+    files.push(rights::file());
     Ok(files)
 }
 

@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 use super::Made;
 use super::schema::{kebab, sorted};
 
-const NOTICE: &str = "<!-- Made by `cargo xtask gen` from crates/proto. Do not edit. -->\n";
+pub(super) const NOTICE: &str =
+    "<!-- Made by `cargo xtask gen` from crates/proto. Do not edit. -->\n";
 
 /// Everything the pages draw on.
 struct Material<'a> {
@@ -88,6 +89,7 @@ fn index(material: &Material<'_>) -> Made {
         let first = exchange.lines().next().unwrap_or_default();
         let _ = writeln!(text, "- [{0}]({0}.md): {first}", page.module);
     }
+    text.push_str("\n[rights](rights.md) lists which right a device needs for which request.\n");
     text.push_str("\nJSON Schema, one file per direction:\n\n");
     for table in &material.tables {
         let file = kebab(table.path.name);
@@ -251,5 +253,21 @@ mod tests {
         let maybe = serde_json::json!({"anyOf": [{"$ref": "#/$defs/Seq"}, {"type": "null"}]});
         assert_eq!(type_text(&maybe), "Seq");
         assert_eq!(type_text(&Value::Bool(true)), "any");
+    }
+
+    #[test]
+    fn every_message_has_a_page() {
+        let pages: BTreeSet<_> = catalog::PAGES.iter().map(|page| page.module).collect();
+        let tables = catalog::tables();
+        let rows = tables.iter().flat_map(|table| &table.rows);
+        let without: BTreeSet<_> = rows
+            .map(|row| row.body.module)
+            .filter(|module| !pages.contains(module))
+            .collect();
+        assert_eq!(
+            without,
+            BTreeSet::new(),
+            "modules to add to `catalog::PAGES`"
+        );
     }
 }

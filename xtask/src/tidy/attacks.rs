@@ -1,7 +1,7 @@
 //! The table of attacks: every case is there, and every test that it names exists.
 //!
 //! `docs/security/cases.md` says for each case what must happen and which test shows it, or why it does not apply, or
-//! why nothing shows it yet; `docs/security.md` has the sums. Whether a test shows what the row says is for people to judge.
+//! why nothing shows it yet; `docs/security.md` has the sums and lists what is open. Whether a test shows what the row says is for people to judge.
 
 use std::collections::BTreeMap;
 
@@ -11,6 +11,8 @@ use super::{Finding, SourceFile};
 const TABLE: &str = "docs/security/cases.md";
 /// The page with the sums.
 const PAGE: &str = "docs/security.md";
+/// The heading under which the page lists what is open.
+const OPEN_LIST: &str = "## Open";
 /// The groups, each with how many cases it has.
 const GROUPS: [(char, usize); 21] = [
     ('R', 16),
@@ -36,7 +38,7 @@ const GROUPS: [(char, usize); 21] = [
     ('N', 18),
 ];
 /// Groups in which nothing that applies may be without a test.
-const NEVER_OPEN: &str = "RDXJSE";
+const NEVER_OPEN: &str = "RDXLJPGSE";
 /// Of a hundred cases that apply, so many may be without a test.
 const MAY_BE_OPEN: usize = 15;
 
@@ -82,6 +84,7 @@ pub(super) fn attack_cases(files: &[SourceFile]) -> Vec<Finding> {
     }
     findings.extend(complete(&standings).map(|message| table.finding(message)));
     findings.extend(sums(&standings, page));
+    findings.extend(listed(&standings, page));
     findings
 }
 
@@ -173,6 +176,23 @@ fn sums(standings: &BTreeMap<String, Standing>, page: &SourceFile) -> Vec<Findin
         .collect()
 }
 
+/// What the page lists as open and is not, and the reverse.
+fn listed(standings: &BTreeMap<String, Standing>, page: &SourceFile) -> Vec<Finding> {
+    let lines = page.text.lines().enumerate();
+    let lines = lines.skip_while(|(_, line)| *line != OPEN_LIST).skip(1);
+    let lines = lines.take_while(|(_, line)| !line.starts_with("## "));
+    let rows = lines.filter_map(|(index, line)| Some((index + 1, row(line)?.0)));
+    let rows: Vec<(usize, &str)> = rows.collect();
+    let is_open = |case: &str| standings.get(case) == Some(&Standing::Open);
+    let too_many = rows.iter().filter(|(_, case)| !is_open(case));
+    let too_many =
+        too_many.map(|(line, case)| page.finding_at(*line, format!("{case} is not open")));
+    let open = standings.keys().filter(|case| is_open(case));
+    let missing = open.filter(|case| !rows.iter().any(|(_, listed)| listed == case));
+    let missing = missing.map(|case| page.finding(format!("{case} is open and not listed")));
+    too_many.chain(missing).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
@@ -184,6 +204,17 @@ mod tests {
 
     /// A table in which every case has the same last cell, but for one.
     fn complaints(case: &str, shown: &str) -> Vec<String> {
+        let is_open = shown.starts_with("open: ");
+        let listed = if is_open { case } else { "" };
+        complaints_with(case, shown, listed)
+    }
+
+    /// The same with a page that lists a case as open.
+    fn complaints_with(case: &str, shown: &str, open: &str) -> Vec<String> {
+        let listed = match open {
+            "" => String::new(),
+            open => format!("| {open} | something | nobody has tried |"),
+        };
         let mut table = String::from("| case | must be | shown by |\n| --- | --- | --- |\n");
         let mut page = String::new();
         for (group, count) in GROUPS {
@@ -196,6 +227,7 @@ mod tests {
             }
             let _ = writeln!(page, "| {group} | {count} | 0 | 0 |");
         }
+        let _ = writeln!(page, "## Open\n\n{listed}\n## Then\n\n| R1 | of | else |");
         let files = [
             file(TABLE, &table),
             file(PAGE, &page),
@@ -246,6 +278,12 @@ mod tests {
             barred.contains(&"S3 may not be open".to_owned()),
             "{barred:?}"
         );
+        let unlisted = complaints_with("W3", "open: nobody has tried", "");
+        assert!(
+            unlisted.contains(&"W3 is open and not listed".to_owned()),
+            "{unlisted:?}"
+        );
+        assert_eq!(complaints_with("", "", "W3"), ["W3 is not open"]);
         let absent = complaints("R3", "not applicable: there is none");
         assert_eq!(absent, ["the sums must have the row `| R | 15 | 1 | 0 |`"]);
     }

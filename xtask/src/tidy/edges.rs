@@ -98,7 +98,7 @@ const TABLE: [Edges; 12] = [
     Edges {
         manifest: "fuzz/Cargo.toml",
         package: "estelle-fuzz",
-        product: &[CLAUDE],
+        product: &[CLAUDE, PROTO, STATE],
         tests: &[],
     },
 ];

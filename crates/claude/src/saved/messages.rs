@@ -3,15 +3,19 @@
 //! The file is gone through twice: once for the order of its entries, without keeping their content, and once for the
 //! lines of the page asked for. Memory is bound by the number of entries and the size of the page.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
+use std::time::SystemTime;
 
 use bytes::Bytes;
+use serde::Deserialize;
 
 use super::chain::{Index, Owner, Role};
 use super::id::SessionId;
 use super::lines::Transcript;
 use super::store::{LoadError, SavedSessions};
+use super::time;
 use crate::line::Line;
 use crate::wire::Message;
 
@@ -64,6 +68,19 @@ pub struct SavedMessage {
     pub parent_tool_use_id: Option<String>,
     /// For a sub-agent's message: the sub-agent that started it; none if the main conversation did.
     pub parent_agent_id: Option<String>,
+}
+
+impl SavedMessage {
+    /// When it was written; none if the file does not say.
+    pub fn written_at(&self) -> Option<SystemTime> {
+        #[derive(Deserialize)]
+        struct Dated<'a> {
+            #[serde(borrow)]
+            timestamp: Cow<'a, str>,
+        }
+        let dated: Dated<'_> = serde_json::from_str(self.message.raw()).ok()?;
+        time::parse(&dated.timestamp)
+    }
 }
 
 impl SavedSessions {

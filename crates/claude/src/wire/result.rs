@@ -62,7 +62,23 @@ impl ResultMessage {
         }
     }
 
-    /// The cost of the session so far, in US dollars.
+    /// What each model has used so far: since the process began, or since the session did, as the version has it.
+    pub fn model_usage(&self) -> Option<&BTreeMap<String, ModelUsage>> {
+        match self {
+            Self::Success(result) => result.model_usage.as_ref(),
+            Self::Error(result) => result.model_usage.as_ref(),
+        }
+    }
+
+    /// What each model has used since the result before, where the CLI tells it (2.1.325 does).
+    pub fn model_usage_since_last_result(&self) -> Option<&BTreeMap<String, ModelUsage>> {
+        match self {
+            Self::Success(result) => result.model_usage_since_last_result.as_ref(),
+            Self::Error(result) => result.model_usage_since_last_result.as_ref(),
+        }
+    }
+
+    /// The cost so far, in US dollars: since the process began, or since the session did, as the version has it.
     pub fn total_cost_usd(&self) -> Option<f64> {
         match self {
             Self::Success(result) => result.total_cost_usd,

@@ -11,17 +11,18 @@ use estelle_pylon::store::Store;
 use serde_json::json;
 
 use super::{
-    CONVERSATIONS, DATABASE, FORMAT, MANIFEST, Manifest, REGISTRY, beside, copy_file, copy_tree,
-    make_folder,
+    CONVERSATIONS, DATABASE, FORMAT, MANIFEST, Manifest, REGISTRY, SETTINGS, UPLOADS, beside,
+    copy_file, copy_tree, make_folder, sync_folder,
 };
 use crate::client::now;
 use crate::data::DataArgs;
 use crate::machine::{self, StoreRequest};
-use crate::pylon::STORE;
+use crate::pylon::{STORE, uploads_folder};
 
 /// Copy the memory of this machine into a new folder, while it runs.
 ///
-/// Workspaces, history, settings and usage, the registry of the relay, and the host's logs. Secrets in the clear are left
+/// Workspaces, history, settings and usage, the registry of the relay, the host's logs with rules and what was trusted,
+/// and attached files. Secrets in the clear are left
 /// out, and so is the list of what was revoked: nothing that is restored lets a revoked device in again.
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
@@ -57,6 +58,10 @@ pub(crate) fn run(args: &BackupArgs) -> anyhow::Result<ExitCode> {
         }
     };
     fs::rename(&part, &to).with_context(|| format!("failed to name {}", to.display()))?;
+    // Whoever is told that there is a backup has one after a power cut, too.
+    if let Some(folder) = to.parent() {
+        sync_folder(folder)?;
+    }
     if args.json {
         anstream::println!("{}", json!({ "folder": to, "backup": manifest }));
     } else {
@@ -84,15 +89,26 @@ async fn write(data: &Path, part: &Path) -> anyhow::Result<Manifest> {
     if conversations.is_dir() {
         copy_tree(&conversations, &part.join(CONVERSATIONS))?;
     }
+    let uploads = uploads_folder(data);
+    if uploads.is_dir() {
+        copy_tree(&uploads, &part.join(UPLOADS))?;
+    }
+    for name in SETTINGS {
+        copy_file(&data.join(name), &part.join(name))?;
+    }
+    let settings = SETTINGS.iter().filter(|name| part.join(name).is_file());
     let folders = fs::read_dir(part.join(CONVERSATIONS));
     let manifest = Manifest {
         format: FORMAT,
         build: env!("CARGO_PKG_VERSION").to_owned(),
         at: IsoTime::from(now()).as_str().to_owned(),
         conversations: folders.map_or(0, Iterator::count),
+        settings: Some(settings.map(|name| (*name).to_owned()).collect()),
     };
     let text = serde_json::to_string_pretty(&manifest)?;
     let file = part.join(MANIFEST);
-    fs::write(&file, text).with_context(|| format!("failed to write {}", file.display()))?;
+    let written = fs::write(&file, text).and_then(|()| fs::File::open(&file)?.sync_all());
+    written.with_context(|| format!("failed to write {}", file.display()))?;
+    sync_folder(part)?;
     Ok(manifest)
 }

@@ -5,6 +5,8 @@
 //!             pylon.db      workspaces, names, settings, history, usage: one moment of it
 //!             relay.json    realms and devices, with the hashes of their secrets
 //!             conversations/  the host's logs and what the agents printed
+//!             rules.json, trust.json, defaults.json, deny.json   what people allowed, trusted and forbade, as far as they did
+//!             uploads/      what people attached to messages
 //! ```
 //!
 //! Left out are secrets in the clear, the environment of runs, and the list of what was revoked: a device that was shut
@@ -16,7 +18,7 @@ mod restore;
 
 pub(crate) use backup::{BackupArgs, run as backup};
 pub(crate) use rebuild::{RebuildArgs, run as rebuild};
-pub(crate) use restore::{RestoreArgs, run as restore};
+pub(crate) use restore::{RestoreArgs, at_rest, run as restore};
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -29,6 +31,9 @@ const MANIFEST: &str = "backup.json";
 const DATABASE: &str = "pylon.db";
 const REGISTRY: &str = "relay.json";
 const CONVERSATIONS: &str = "conversations";
+const UPLOADS: &str = "uploads";
+/// What people have set for the host; each may be missing.
+const SETTINGS: [&str; 4] = ["rules.json", "trust.json", "defaults.json", "deny.json"];
 /// The format of a backup.
 const FORMAT: u32 = 1;
 
@@ -40,6 +45,9 @@ struct Manifest {
     build: String,
     at: String,
     conversations: usize,
+    /// The settings of the host that there were; an older backup has none and does not say so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    settings: Option<Vec<String>>,
 }
 
 /// A folder that its user alone can open.
@@ -71,16 +79,22 @@ fn copy_tree(from: &Path, to: &Path) -> anyhow::Result<()> {
             copy_file(&source, &copy)?;
         }
     }
-    Ok(())
+    sync_folder(to)
+}
+
+/// The names in a folder are on the disk as well.
+fn sync_folder(folder: &Path) -> anyhow::Result<()> {
+    let synced = fs::File::open(folder).and_then(|folder| folder.sync_all());
+    synced.with_context(|| format!("failed to write {}", folder.display()))
 }
 
 /// Copies a file; one that is gone meanwhile is none.
 fn copy_file(from: &Path, to: &Path) -> anyhow::Result<()> {
-    match fs::copy(from, to) {
+    match fs::copy(from, to).and_then(|_| fs::File::open(to)?.sync_all()) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(error).with_context(|| format!("failed to copy {}", from.display()))
         }
-        Ok(_) | Err(_) => Ok(()),
+        Ok(()) | Err(_) => Ok(()),
     }
 }
 

@@ -37,6 +37,11 @@ use shell::{Parts, Shell};
 
 /// Runs the subcommand.
 pub(crate) fn run(args: ChatArgs) -> anyhow::Result<ExitCode> {
+    if args.client.json && args.print.is_none() {
+        anyhow::bail!(
+            "a talk is for people: --json goes with --print, and with `estelle send` and `estelle watch`"
+        );
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -63,7 +68,7 @@ async fn start(args: ChatArgs) -> anyhow::Result<ExitCode> {
         if agent.is_simulated() {
             anstream::eprintln!("{}", simulated(agent.kind));
         }
-        return once::run(message, options, signals).await;
+        return once::run(message, options, signals, args.client.json).await;
     }
     let (options, asked) = shell::with_questions(options.include_partial_messages(true));
     let mut printer = Printer::stdout();

@@ -1,16 +1,17 @@
 //! `--print`: one message, the final text, and out.
 //!
 //! Nobody is asked: what needs permission is refused, and standard error says so. Standard output holds the text of
-//! each result and nothing else, so that it can be used in scripts.
+//! each result and nothing else, so that it can be used in scripts; with `--json` a line of JSON for each result.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use estelle_claude::options::{CallContext, Options};
 use estelle_claude::wire::control::CanUseTool;
-use estelle_claude::wire::{Body, PermissionResult};
+use estelle_claude::wire::{Body, PermissionResult, ResultMessage};
 use estelle_claude::{StreamError, query};
 use futures_util::StreamExt as _;
+use serde_json::json;
 
 use super::keys::Signals;
 use super::{clean, trouble};
@@ -20,6 +21,7 @@ pub(crate) async fn run(
     message: String,
     options: Options,
     mut signals: Signals,
+    is_json: bool,
 ) -> anyhow::Result<ExitCode> {
     let options = options.can_use_tool(|request: CanUseTool, _context: CallContext| async move {
         let name = clean::line(&request.tool_name).into_owned();
@@ -46,7 +48,7 @@ pub(crate) async fn run(
             Some(Ok(message)) => {
                 if let Body::Result(result) = &message.body {
                     failed |= result.is_error();
-                    print(&result.text(), result.is_error())?;
+                    print(result, is_json)?;
                 }
             }
             Some(Err(error)) => return Err(fatal(&error)),
@@ -61,9 +63,16 @@ pub(crate) async fn run(
     }
 }
 
-fn print(text: &str, is_error: bool) -> io::Result<()> {
-    let text = clean::text(text);
-    if is_error {
+fn print(result: &ResultMessage, is_json: bool) -> io::Result<()> {
+    let text = result.text();
+    if is_json {
+        let shown = json!({"text": text, "isError": result.is_error()});
+        let mut out = io::stdout().lock();
+        writeln!(out, "{shown}")?;
+        return out.flush();
+    }
+    let text = clean::text(&text);
+    if result.is_error() {
         anstream::eprintln!("The turn failed: {text}");
         return Ok(());
     }

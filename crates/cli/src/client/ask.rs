@@ -1,10 +1,15 @@
 //! Which answer belongs to which request.
 
+use estelle_proto::blobs::{
+    BlobChunk, BlobChunkResult, BlobEnd, BlobEndResult, BlobStart, BlobStartResult,
+};
+use estelle_proto::budgets::{BudgetRequest, BudgetResult, BudgetSet};
 use estelle_proto::changes::{ChangesRequest, ChangesResult, DiffRequest, DiffResult};
 use estelle_proto::claude::{
     ClaudeControl, ClaudeControlResult, ClaudeSend, ClaudeSendResult, ClaudeSetModel,
     ClaudeSetModelResult, ClaudeSetPermissionMode, ClaudeSetPermissionModeResult,
 };
+use estelle_proto::continuation::{ContinuationSet, ContinuationSetResult};
 use estelle_proto::conversations::{
     ConversationCreate, ConversationCreateResult, ConversationFork, ConversationRewind,
     ConversationRewindResult, ConversationSelect,
@@ -15,9 +20,12 @@ use estelle_proto::decisions::{
 use estelle_proto::deploy::{
     DeployConfirm, DeployGo, DeployPrepare, DeployReady, DeployStatusRequest, DeployStatusResult,
 };
+use estelle_proto::export::{HistoryExport, HistoryExportResult};
 use estelle_proto::files::{FileList, FileListResult, FileRead, FileReadResult};
 use estelle_proto::history::{HistoryRequest, HistoryResult};
 use estelle_proto::lookup::{HistorySearch, HistorySearchResult};
+use estelle_proto::notifications::{NotificationsRequest, NotificationsResult};
+use estelle_proto::saved::{SavedContinue, SavedList, SavedListResult, SavedRead, SavedReadResult};
 use estelle_proto::tasks::{
     TaskCreate, TaskCreateResult, TaskGet, TaskGetResult, TaskList, TaskListResult,
     TaskStatusChange, TaskStatusResult, WorkerStart, WorkerStartResult, WorkerStatusRequest,
@@ -30,6 +38,10 @@ use estelle_proto::terminals::{
 use estelle_proto::usage::{UsageRequest, UsageResult};
 use estelle_proto::workspaces::{
     WorkspaceCreate, WorkspaceCreateResult, WorkspaceList, WorkspaceListResult,
+};
+use estelle_proto::worktrees::{
+    WorktreeList, WorktreeListResult, WorktreeMerge, WorktreeMergeResult, WorktreeRemove,
+    WorktreeRemoveResult,
 };
 use estelle_proto::{AppToPylon, PylonToApp, Reply, RequestId};
 
@@ -78,6 +90,7 @@ asks! {
     ConversationSelect => HistoryResult,
     HistoryRequest => HistoryResult,
     HistorySearch => HistorySearchResult,
+    HistoryExport => HistoryExportResult,
     TaskList => TaskListResult,
     TaskGet => TaskGetResult,
     TaskCreate => TaskCreateResult,
@@ -86,11 +99,18 @@ asks! {
     WorkerStart => WorkerStartResult,
     WorkerStop => WorkerStopResult,
     UsageRequest => UsageResult,
+    NotificationsRequest => NotificationsResult,
     DeployPrepare => DeployReady,
     DeployConfirm => DeployStatusResult,
     DeployGo => DeployStatusResult,
     DeployStatusRequest => DeployStatusResult,
     ClaudeSend => ClaudeSendResult,
+    BlobStart => BlobStartResult,
+    BlobChunk => BlobChunkResult,
+    BlobEnd => BlobEndResult,
+    BudgetRequest => BudgetResult,
+    BudgetSet => BudgetResult,
+    ContinuationSet => ContinuationSetResult,
     ClaudePermission => ClaudePermissionResult,
     ClaudeAnswer => ClaudeAnswerResult,
     ClaudeControl => ClaudeControlResult,
@@ -104,4 +124,10 @@ asks! {
     TerminalCreate => TerminalCreateResult,
     TerminalAttach => TerminalAttachResult,
     TerminalClose => TerminalCloseResult,
+    SavedList => SavedListResult,
+    SavedRead => SavedReadResult,
+    SavedContinue => ConversationCreateResult,
+    WorktreeList => WorktreeListResult,
+    WorktreeMerge => WorktreeMergeResult,
+    WorktreeRemove => WorktreeRemoveResult,
 }

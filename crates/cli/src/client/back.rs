@@ -16,7 +16,6 @@ use super::print_json;
 use super::session::Session;
 use super::way::ClientArgs;
 use crate::chat::clean;
-use crate::chat::printer::Printer;
 use crate::table::Table;
 
 /// How far back messages are looked for.
@@ -119,7 +118,7 @@ async fn show_messages(
     for (_, text) in messages {
         table.row(cells(&past, text));
     }
-    anstream::print!("{}", table.fit(Printer::columns()));
+    anstream::print!("{table}");
     let conversation = clean::line(conversation);
     anstream::println!(
         "\nestelle {command} '{conversation}' NUMBER goes back to before one of them."

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::Args;
-use estelle_proto::changes::{ChangedFile, ChangesRequest, ChangesResult, DiffRequest};
+use estelle_proto::changes::{ChangedFile, ChangesRequest, ChangesResult, DiffRequest, Since};
 use estelle_proto::{ErrorCode, PathText};
 
 use super::failure::{EXIT_CODES, Failure};
@@ -14,7 +14,6 @@ use super::link::Link;
 use super::print_json;
 use super::way::ClientArgs;
 use crate::chat::clean;
-use crate::chat::printer::Printer;
 use crate::table::Table;
 
 /// How often a diff is begun again that changes while it is read.
@@ -30,6 +29,10 @@ pub(crate) struct DiffArgs {
     place: String,
     /// Only this file or folder.
     path: Option<String>,
+    /// Compare with the branch that the worktree of the conversation began from, instead of with the last commit: what merging
+    /// it would bring.
+    #[arg(long)]
+    base: bool,
     /// Only the names of the files, with the lines that came and went.
     #[arg(long, conflicts_with = "path")]
     stat: bool,
@@ -37,11 +40,11 @@ pub(crate) struct DiffArgs {
 
 pub(super) async fn run(args: &DiffArgs) -> anyhow::Result<ExitCode> {
     let path = typed(args.path.as_deref())?;
-    let mut link = Link::open(&args.client.way().await?).await?;
-    let fleet = Fleet::gather(&mut link, args.client.machine.as_deref()).await?;
+    let since = args.base.then_some(Since::Base);
+    let (mut link, fleet) = Fleet::reach(&args.client).await?;
     let folder = Folder::find(&fleet, &args.place)?;
     if args.stat || args.client.json {
-        let (head, files) = changes(&mut link, &folder).await?;
+        let (head, files) = changes(&mut link, &folder, since.clone()).await?;
         if args.client.json {
             print_json(&ChangesResult { files, ..head })?;
         } else {
@@ -51,7 +54,7 @@ pub(super) async fn run(args: &DiffArgs) -> anyhow::Result<ExitCode> {
     }
     let mut tries = TRIES;
     let text = loop {
-        match diff(&mut link, &folder, path.as_ref()).await {
+        match diff(&mut link, &folder, path.as_ref(), since.clone()).await {
             // Somebody works there: what was read belongs to nothing any more.
             Err(error) if tries > 0 && is_stale(&error) => tries -= 1,
             other => break other?,
@@ -71,7 +74,12 @@ fn is_stale(error: &anyhow::Error) -> bool {
     matches!(refused, Some(Failure::Refused(error)) if error.code == ErrorCode::StaleCursor)
 }
 
-async fn diff(link: &mut Link, folder: &Folder, path: Option<&PathText>) -> anyhow::Result<String> {
+async fn diff(
+    link: &mut Link,
+    folder: &Folder,
+    path: Option<&PathText>,
+    since: Option<Since>,
+) -> anyhow::Result<String> {
     let (mut text, mut offset, mut digest) = (String::new(), None, None);
     loop {
         let request = DiffRequest {
@@ -79,6 +87,7 @@ async fn diff(link: &mut Link, folder: &Folder, path: Option<&PathText>) -> anyh
             path: path.cloned(),
             offset,
             digest,
+            since: since.clone(),
             ..DiffRequest::new(folder.workspace.clone())
         };
         let chunk = link.ask(folder.pylon, request).await?;
@@ -101,12 +110,14 @@ async fn diff(link: &mut Link, folder: &Folder, path: Option<&PathText>) -> anyh
 async fn changes(
     link: &mut Link,
     folder: &Folder,
+    since: Option<Since>,
 ) -> anyhow::Result<(ChangesResult, Vec<ChangedFile>)> {
     let mut files: Vec<ChangedFile> = Vec::new();
     loop {
         let request = ChangesRequest {
             conversation_id: folder.conversation.clone(),
             offset: Some(u32::try_from(files.len()).unwrap_or(u32::MAX)),
+            since: since.clone(),
             ..ChangesRequest::new(folder.workspace.clone())
         };
         let mut page = link.ask(folder.pylon, request).await?;
@@ -149,5 +160,5 @@ fn summary(head: &ChangesResult, files: &[ChangedFile]) -> String {
     if head.truncated == Some(true) {
         table.note("and more than are looked at");
     }
-    table.fit(Printer::columns()).to_string()
+    table.to_string()
 }

@@ -112,6 +112,7 @@ async fn say(
     let call = open.call.clone();
     let request = ClaudePermission {
         message,
+        input_hash: open.input_hash.clone(),
         ..ClaudePermission::new(
             workspace.clone(),
             conversation.clone(),
@@ -140,7 +141,10 @@ pub(super) async fn answer(args: &AnswerArgs) -> anyhow::Result<ExitCode> {
     let choices = choices(&open, &args.answers)?;
     let (workspace, conversation) = (&session.spot.workspace, &session.spot.conversation);
     let answer = Answer::List(choices);
-    let request = ClaudeAnswer::new(workspace.clone(), conversation.clone(), open.call, answer);
+    let request = ClaudeAnswer {
+        input_hash: open.input_hash,
+        ..ClaudeAnswer::new(workspace.clone(), conversation.clone(), open.call, answer)
+    };
     let result = session.ask(request).await?;
     if args.client.json {
         print_json(&result)?;
@@ -316,6 +320,7 @@ mod tests {
     fn permission(id: &str) -> Open {
         Open {
             call: call(id),
+            input_hash: None,
             matter: Matter::Permission {
                 kind: DecisionKind::Permission,
                 tool: "Bash".to_owned(),
@@ -328,6 +333,7 @@ mod tests {
     fn question(id: &str) -> Open {
         Open {
             call: call(id),
+            input_hash: None,
             matter: Matter::Questions {
                 questions: Vec::new(),
                 answers: Vec::new(),

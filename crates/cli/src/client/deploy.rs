@@ -51,8 +51,7 @@ enum Action {
 
 /// Runs the subcommand.
 pub(super) async fn run(args: &DeployArgs) -> anyhow::Result<ExitCode> {
-    let mut link = Link::open(&args.client.way().await?).await?;
-    let fleet = Fleet::gather(&mut link, args.client.machine.as_deref()).await?;
+    let (mut link, fleet) = Fleet::reach(&args.client).await?;
     let machine = fleet.one()?.id;
     let is_json = args.client.json;
     match args.action {

@@ -79,8 +79,11 @@ fn of_code(code: &ErrorCode) -> u8 {
         | ErrorCode::UnknownDevice
         | ErrorCode::UnknownTerminal
         | ErrorCode::UnknownToolUse
+        | ErrorCode::UnknownUpload
         | ErrorCode::UnknownTask
-        | ErrorCode::UnknownDecision => 5,
+        | ErrorCode::UnknownDecision
+        | ErrorCode::UnknownWorktree
+        | ErrorCode::UnknownSession => 5,
         ErrorCode::Undeliverable | ErrorCode::HostUnavailable => 6,
         ErrorCode::NotAuthenticated | ErrorCode::AuthFailed | ErrorCode::Forbidden => 7,
         _ => 1,

@@ -15,7 +15,6 @@ use super::link::Link;
 use super::print_json;
 use super::way::ClientArgs;
 use crate::chat::clean;
-use crate::chat::printer::Printer;
 use crate::table::Table;
 
 /// List a folder of a workspace, or show one of its files.
@@ -75,8 +74,7 @@ pub(super) fn typed(path: Option<&str>) -> anyhow::Result<Option<PathText>> {
 
 pub(super) async fn run(args: &FilesArgs) -> anyhow::Result<ExitCode> {
     let path = typed(args.path.as_deref())?;
-    let mut link = Link::open(&args.client.way().await?).await?;
-    let fleet = Fleet::gather(&mut link, args.client.machine.as_deref()).await?;
+    let (mut link, fleet) = Fleet::reach(&args.client).await?;
     let folder = Folder::find(&fleet, &args.place)?;
     match path {
         Some(path) if args.show => show(&mut link, &folder, path, args).await?,
@@ -123,7 +121,7 @@ async fn list(
     if is_cut {
         table.note("and more than are looked at");
     }
-    anstream::print!("{}", table.fit(Printer::columns()));
+    anstream::print!("{table}");
     Ok(())
 }
 

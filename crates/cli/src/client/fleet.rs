@@ -11,6 +11,7 @@ use estelle_proto::{Conversation, ConversationId, DeviceId, PathText, Workspace,
 
 use super::failure::Failure;
 use super::link::Link;
+use super::way::ClientArgs;
 
 /// Candidates that a message lists.
 const LISTED: usize = 8;
@@ -58,8 +59,14 @@ pub(super) struct Home {
 }
 
 impl Fleet {
-    /// Asks all machines, or the one that was named.
-    pub(super) async fn gather(link: &mut Link, machine: Option<&str>) -> anyhow::Result<Self> {
+    /// Connects to the relay, and asks all machines, or the one that was named.
+    pub(super) async fn reach(client: &ClientArgs) -> anyhow::Result<(Link, Self)> {
+        let mut link = Link::open(&client.way().await?).await?;
+        let fleet = Self::gather(&mut link, client.machine.as_deref()).await?;
+        Ok((link, fleet))
+    }
+
+    async fn gather(link: &mut Link, machine: Option<&str>) -> anyhow::Result<Self> {
         let mut machines = Vec::new();
         for device in link.machines().await? {
             machines.push(Machine {

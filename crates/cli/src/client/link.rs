@@ -15,13 +15,14 @@ use estelle_proto::{
 use estelle_pylon::link::relay::connector;
 use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::net::TcpStream;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_tungstenite::tungstenite::Message as Packet;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 use super::ask::Ask;
 use super::failure::Failure;
+use super::pace::Pace;
 use super::way::Way;
 
 /// How long connecting may take.
@@ -45,10 +46,14 @@ pub(super) struct Link {
     socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
     /// What came while something else was awaited.
     kept: VecDeque<Heard>,
+    opened: Instant,
+    pace: Pace,
     /// The build of the relay, if it says so.
     pub(super) relay_build: Option<String>,
     /// Our number among the devices, if the relay says so.
     pub(super) own_id: Option<DeviceId>,
+    /// Who was connected when it was last asked.
+    listed: Vec<ConnectedDevice>,
 }
 
 impl Link {
@@ -80,8 +85,11 @@ impl Link {
         let mut link = Self {
             socket,
             kept: VecDeque::new(),
+            opened: Instant::now(),
+            pace: Pace::new(Duration::ZERO),
             relay_build: None,
             own_id: None,
+            listed: Vec::new(),
         };
         link.authenticate(way).await?;
         Ok(link)
@@ -112,6 +120,10 @@ impl Link {
     }
 
     async fn write(&mut self, text: String) -> anyhow::Result<()> {
+        let wait = self.pace.wait(self.opened.elapsed(), text.len());
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
         let sent = timeout(ANSWER_WITHIN, self.socket.send(Packet::text(text))).await;
         match sent {
             Ok(Ok(())) => Ok(()),
@@ -258,7 +270,21 @@ impl Link {
             }
         };
         let devices = timeout(ANSWER_WITHIN, listing).await;
-        devices.map_err(|_| Failure::away("the relay does not answer"))?
+        let devices = devices.map_err(|_| Failure::away("the relay does not answer"))??;
+        self.listed.clone_from(&devices);
+        Ok(devices)
+    }
+
+    /// Whether a device is among these over the connection that it had when the devices were last asked for. One that
+    /// connected anew knows nothing of what was asked of it before, whether or not anybody said that it was away.
+    pub(super) fn is_still_there(&self, id: DeviceId, now: &[ConnectedDevice]) -> bool {
+        let since = |devices: &[ConnectedDevice]| {
+            let mut devices = devices.iter();
+            let device = devices.find(|device| device.device_id == id);
+            device.map(|device| device.connected_at.clone())
+        };
+        let connected = since(now);
+        connected.is_some() && connected == since(&self.listed)
     }
 }
 

@@ -10,6 +10,7 @@ use estelle_proto::{
     ConversationId, DeviceId, IsoTime, LimitStatus, PlanLimit, QueryText, Seq, limits,
 };
 
+use super::export::{self, ExportArgs};
 use super::failure::EXIT_CODES;
 use super::fleet::Fleet;
 use super::link::Link;
@@ -43,6 +44,8 @@ pub(crate) struct HistoryArgs {
     /// Only entries before this number.
     #[arg(long, value_name = "SEQ")]
     before: Option<u64>,
+    #[command(flatten)]
+    export: ExportArgs,
 }
 
 /// Find words in the history of all conversations.
@@ -86,6 +89,9 @@ pub(crate) struct UsageArgs {
 
 pub(super) async fn history(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
     let mut session = Session::find(&args.client, &args.conversation).await?;
+    if let Some(form) = args.export.export {
+        return export::run(&mut session, form, &args.export, args.client.json).await;
+    }
     let wanted = if args.all { usize::MAX } else { args.limit };
     let past = past::read(&mut session, wanted, args.before.map(Seq)).await?;
     if args.client.json {
@@ -111,8 +117,7 @@ pub(super) async fn history(args: &HistoryArgs) -> anyhow::Result<ExitCode> {
 
 pub(super) async fn search(args: &SearchArgs) -> anyhow::Result<ExitCode> {
     let words = QueryText::parse(&args.words.join(" ")).context("the words")?;
-    let mut link = Link::open(&args.client.way().await?).await?;
-    let fleet = Fleet::gather(&mut link, args.client.machine.as_deref()).await?;
+    let (mut link, fleet) = Fleet::reach(&args.client).await?;
     let within = args.conversation.as_deref();
     let within = within.map(|text| fleet.conversation(text)).transpose()?;
     let machines: Vec<DeviceId> = match &within {
@@ -160,10 +165,10 @@ fn found(hits: &[SearchHit], fleet: &Fleet) -> String {
             format!("{mark}{}", hit.snippet),
         ]);
     }
-    table.fit(Printer::columns()).to_string()
+    table.to_string()
 }
 
-fn title(fleet: &Fleet, id: &ConversationId) -> String {
+pub(super) fn title(fleet: &Fleet, id: &ConversationId) -> String {
     let mut all = fleet.conversations();
     let found = all.find(|(_, _, conversation)| conversation.conversation_id == *id);
     found.map_or_else(
@@ -173,8 +178,7 @@ fn title(fleet: &Fleet, id: &ConversationId) -> String {
 }
 
 pub(super) async fn usage(args: &UsageArgs) -> anyhow::Result<ExitCode> {
-    let mut link = Link::open(&args.client.way().await?).await?;
-    let fleet = Fleet::gather(&mut link, args.client.machine.as_deref()).await?;
+    let (mut link, fleet) = Fleet::reach(&args.client).await?;
     let mut table = Table::default();
     table.row(["", "COST", "READ", "WRITTEN", "CACHED"].map(str::to_owned));
     for machine in &fleet.machines {
@@ -199,7 +203,7 @@ pub(super) async fn usage(args: &UsageArgs) -> anyhow::Result<ExitCode> {
         }
     }
     if !args.client.json {
-        anstream::print!("{}", table.fit(Printer::columns()));
+        anstream::print!("{table}");
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,10 +7,8 @@ use estelle_proto::{Conversation, ConversationStatus, Timestamp, Workspace};
 use serde_json::{Value, json};
 
 use super::fleet::{Fleet, Machine, short_ids};
-use super::link::Link;
 use super::way::ClientArgs;
 use super::{now, print_json};
-use crate::chat::printer::Printer;
 use crate::table::{Table, ago};
 
 /// List machines, workspaces and conversations with their states.
@@ -31,8 +29,7 @@ enum Shown {
 }
 
 pub(super) async fn run(args: &LsArgs) -> anyhow::Result<ExitCode> {
-    let mut link = Link::open(&args.client.way().await?).await?;
-    let fleet = Fleet::gather(&mut link, args.client.machine.as_deref()).await?;
+    let (_, fleet) = Fleet::reach(&args.client).await?;
     if args.client.json {
         print_json(&to_json(&fleet))?;
     } else {
@@ -93,7 +90,7 @@ fn to_text(fleet: &Fleet, shown: Shown, now: Timestamp) -> String {
             }
         }
     }
-    table.fit(Printer::columns()).to_string()
+    table.to_string()
 }
 
 fn headline(machine: &Machine) -> String {

@@ -9,10 +9,14 @@
 //! machine; the exit codes are in [`failure`].
 
 mod ask;
+mod attach;
 mod back;
+mod budget;
 mod changes;
+mod continuing;
 mod decide;
 mod deploy;
+mod export;
 mod failure;
 mod files;
 mod fleet;
@@ -21,7 +25,10 @@ mod link;
 mod lookup;
 mod ls;
 mod new;
+mod notifications;
+mod pace;
 mod past;
+mod saved;
 mod screen;
 mod session;
 mod speak;
@@ -31,6 +38,7 @@ mod terminal;
 mod turn;
 mod watch;
 mod way;
+mod worktrees;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -57,14 +65,19 @@ pub(crate) enum ClientCommand {
     Files(files::FilesArgs),
     Answer(decide::AnswerArgs),
     Stop(decide::StopArgs),
+    Continue(continuing::ContinueArgs),
     Fork(back::ForkArgs),
     History(lookup::HistoryArgs),
     Rewind(back::RewindArgs),
     Search(lookup::SearchArgs),
+    Sessions(saved::SessionsArgs),
     Tasks(tasks::TasksArgs),
     Terminal(terminal::TerminalArgs),
     Usage(lookup::UsageArgs),
     Deploy(deploy::DeployArgs),
+    Budget(budget::BudgetArgs),
+    Notifications(notifications::NotificationsArgs),
+    Worktrees(worktrees::WorktreesArgs),
 }
 
 /// Runs the command.
@@ -81,14 +94,19 @@ pub(crate) fn run(command: ClientCommand) -> anyhow::Result<ExitCode> {
             ClientCommand::Files(args) => files::run(&args).await,
             ClientCommand::Answer(args) => decide::answer(&args).await,
             ClientCommand::Stop(args) => decide::stop(&args).await,
+            ClientCommand::Continue(args) => continuing::run(&args).await,
             ClientCommand::Fork(args) => back::fork(&args).await,
             ClientCommand::Rewind(args) => back::rewind(&args).await,
             ClientCommand::History(args) => lookup::history(&args).await,
             ClientCommand::Search(args) => lookup::search(&args).await,
+            ClientCommand::Sessions(args) => saved::run(&args).await,
             ClientCommand::Tasks(args) => tasks::run(&args).await,
             ClientCommand::Terminal(args) => Box::pin(terminal::run(&args)).await,
             ClientCommand::Usage(args) => lookup::usage(&args).await,
             ClientCommand::Deploy(args) => Box::pin(deploy::run(&args)).await,
+            ClientCommand::Budget(args) => budget::run(&args).await,
+            ClientCommand::Notifications(args) => notifications::notifications(&args).await,
+            ClientCommand::Worktrees(args) => worktrees::run(&args).await,
         }
     })
 }

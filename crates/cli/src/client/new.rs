@@ -7,10 +7,10 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use estelle_proto::conversations::ConversationCreate;
 use estelle_proto::workspaces::WorkspaceCreate;
+use estelle_proto::worktrees::WorktreeWish;
 use estelle_proto::{Name, PathText, PermissionMode, SkillType};
 
 use super::fleet::Fleet;
-use super::link::Link;
 use super::print_json;
 use super::way::ClientArgs;
 
@@ -58,6 +58,15 @@ struct ConversationArgs {
     /// When to ask.
     #[arg(long, value_name = "MODE", value_parser = ["default", "acceptEdits", "bypassPermissions", "plan"])]
     mode: Option<String>,
+    /// Let it work in a git worktree of its own.
+    #[arg(long)]
+    worktree: bool,
+    /// The new branch of the worktree; one named after the conversation if nothing is said.
+    #[arg(long, requires = "worktree")]
+    branch: Option<String>,
+    /// The commit or branch from which the worktree begins; what is checked out if nothing is said.
+    #[arg(long, value_name = "COMMIT", requires = "worktree")]
+    base: Option<String>,
 }
 
 pub(super) async fn run(args: &NewArgs) -> anyhow::Result<ExitCode> {
@@ -81,8 +90,7 @@ async fn workspace(args: &WorkspaceArgs) -> anyhow::Result<ExitCode> {
         None => name_of(&folder),
     };
     let name = Name::parse(&name).context("the name")?;
-    let mut link = Link::open(&args.client.way().await?).await?;
-    let fleet = Fleet::gather(&mut link, args.client.machine.as_deref()).await?;
+    let (mut link, fleet) = Fleet::reach(&args.client).await?;
     let request = WorkspaceCreate::new(name, PathText::parse(text)?);
     let made = link.ask(fleet.one()?.id, request).await?;
     if args.client.json {
@@ -103,13 +111,16 @@ fn name_of(folder: &Path) -> String {
 
 async fn conversation(args: &ConversationArgs) -> anyhow::Result<ExitCode> {
     let name = Name::parse(&args.name).context("the name")?;
-    let mut link = Link::open(&args.client.way().await?).await?;
-    let fleet = Fleet::gather(&mut link, args.client.machine.as_deref()).await?;
+    let (mut link, fleet) = Fleet::reach(&args.client).await?;
     let home = fleet.workspace(&args.workspace)?;
     let skill = SkillType::from(args.skill.as_str());
     let request = ConversationCreate {
         model: args.model.clone(),
         permission_mode: args.mode.as_deref().map(PermissionMode::from),
+        worktree: args.worktree.then(|| WorktreeWish {
+            branch: args.branch.clone(),
+            base: args.base.clone(),
+        }),
         ..ConversationCreate::new(home.workspace, name, skill)
     };
     let made = link.ask(home.pylon, request).await?;

@@ -10,7 +10,9 @@ use estelle_proto::claude::ClaudeEventMessage;
 use estelle_proto::conversations::ConversationSelect;
 use estelle_proto::events::StateChanged;
 use estelle_proto::history::{HistoryRequest, HistoryResult};
-use estelle_proto::{ClaudeEvent, ConversationStatus, ErrorCode, PylonToApp, RelayToDevice, Seq};
+use estelle_proto::{
+    ClaudeEvent, ConversationStatus, Epoch, ErrorCode, PylonToApp, RelayToDevice, Seq,
+};
 use estelle_state::link::{Backoff, Pace};
 
 use super::ask::Ask;
@@ -29,20 +31,50 @@ pub(super) struct Session {
     link: Link,
     pub(super) spot: Spot,
     /// The newest event that was seen.
-    seen: Option<Seq>,
+    seen: Seen,
+}
+
+/// The newest event that was seen. Numbers are those of one epoch: a conversation that was cleared counts from 1 again.
+#[derive(Debug, Clone, Copy, Default)]
+struct Seen {
+    epoch: Option<Epoch>,
+    seq: Option<Seq>,
+}
+
+impl Seen {
+    /// Whether an event was not seen before; from now on it was.
+    fn is_new(&mut self, epoch: Option<Epoch>, seq: Option<Seq>) -> bool {
+        let Some(seq) = seq else { return true };
+        let is_new = match (epoch, self.epoch) {
+            (Some(epoch), Some(seen)) if epoch != seen => epoch.0 > seen.0,
+            (Some(_) | None, _) => self.seq.is_none_or(|seen| seq.0 > seen.0),
+        };
+        if is_new {
+            *self = Self {
+                epoch: epoch.or(self.epoch),
+                seq: Some(seq),
+            };
+        }
+        is_new
+    }
+
+    /// From where on what is now `head` was missed.
+    fn missed_from(self, head: Self) -> Option<Seq> {
+        let is_same = self.epoch.is_none() || self.epoch == head.epoch;
+        self.seq.filter(|_| is_same)
+    }
 }
 
 impl Session {
     /// Finds a conversation by what a person calls it, without looking at it yet.
     pub(super) async fn find(client: &ClientArgs, conversation: &str) -> anyhow::Result<Self> {
-        let mut link = Link::open(&client.way().await?).await?;
-        let fleet = Fleet::gather(&mut link, client.machine.as_deref()).await?;
+        let (link, fleet) = Fleet::reach(client).await?;
         let spot = fleet.conversation(conversation)?;
         Ok(Self {
             client: client.clone(),
             link,
             spot,
-            seen: None,
+            seen: Seen::default(),
         })
     }
 
@@ -51,7 +83,10 @@ impl Session {
         let (workspace, conversation) = (&self.spot.workspace, &self.spot.conversation);
         let request = ConversationSelect::new(workspace.clone(), conversation.clone());
         let page = self.link.ask(self.spot.pylon, request).await?;
-        self.seen = page.head_seq;
+        self.seen = Seen {
+            epoch: page.epoch,
+            seq: page.head_seq,
+        };
         Ok(page)
     }
 
@@ -90,6 +125,26 @@ impl Session {
         }
     }
 
+    /// The same for what is only read, by somebody who does not look at the conversation.
+    pub(super) async fn read_surely<R: Ask + Clone>(
+        &mut self,
+        request: R,
+    ) -> anyhow::Result<R::Answer> {
+        let asked = self.ask(request.clone()).await;
+        // Whatever else was said is for nobody, and there may be much of it.
+        drop(self.link.kept());
+        let lost = match asked {
+            Err(error) if is_away(&error) => error,
+            answered => return answered,
+        };
+        tracing::debug!("trying again: {lost:#}");
+        self.patiently(lost, async |session| {
+            session.link = Link::open(&session.client.way().await?).await?;
+            session.ask(request.clone()).await
+        })
+        .await
+    }
+
     /// The next event of the conversation. Safe to cancel.
     pub(super) async fn next(&mut self) -> anyhow::Result<ClaudeEventMessage> {
         loop {
@@ -105,7 +160,7 @@ impl Session {
             };
             let is_ours = from == self.spot.pylon
                 && message.conversation_id == self.spot.conversation
-                && self.is_new(message.seq);
+                && self.seen.is_new(message.epoch, message.seq);
             if is_ours {
                 return Ok(message);
             }
@@ -117,20 +172,12 @@ impl Session {
         let RelayToDevice::DeviceStatus(status) = notice else {
             return Ok(());
         };
-        let mut devices = status.devices.iter();
-        if devices.any(|device| device.device_id == self.spot.pylon) {
+        if self.link.is_still_there(self.spot.pylon, &status.devices) {
             return Ok(());
         }
-        Err(Failure::away("the machine is not connected to the relay"))
-    }
-
-    fn is_new(&mut self, seq: Option<Seq>) -> bool {
-        let Some(seq) = seq else { return true };
-        let is_new = self.seen.is_none_or(|seen| seq.0 > seen.0);
-        if is_new {
-            self.seen = Some(seq);
-        }
-        is_new
+        Err(Failure::away(
+            "the machine lost its connection to the relay",
+        ))
     }
 
     /// Comes back after the connection broke, and gives what was missed, oldest first.
@@ -141,12 +188,22 @@ impl Session {
         if !is_away(&lost) {
             return Err(lost);
         }
+        self.patiently(lost, async |session| session.back().await)
+            .await
+    }
+
+    /// Tries until it works, or fails for another reason than that somebody is away, or took too long.
+    async fn patiently<T>(
+        &mut self,
+        lost: anyhow::Error,
+        mut attempt: impl AsyncFnMut(&mut Self) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
         let coming = async {
             let mut backoff = Backoff::new(Pace::default());
             loop {
                 let random = uuid::Uuid::new_v4().as_u64_pair().0;
                 tokio::time::sleep(backoff.wait_after(Duration::ZERO, random)).await;
-                match self.back().await {
+                match attempt(&mut *self).await {
                     Err(error) if is_away(&error) => tracing::debug!("not yet: {error:#}"),
                     done => return done,
                 }
@@ -161,12 +218,13 @@ impl Session {
     async fn back(&mut self) -> anyhow::Result<Vec<ClaudeEventMessage>> {
         // It may have another address than before.
         self.link = Link::open(&self.client.way().await?).await?;
+        self.link.machines().await?;
         let before = self.seen;
         let page = self.look().await?;
         let head = self.seen;
         let mut entries = Vec::new();
-        let mut from = before;
-        while from.map(|seq| seq.0) < head.map(|seq| seq.0) {
+        let mut from = before.missed_from(head);
+        while from.map(|seq| seq.0) < head.seq.map(|seq| seq.0) {
             let (workspace, conversation) = (&self.spot.workspace, &self.spot.conversation);
             let request = HistoryRequest {
                 after_seq: Some(from.unwrap_or(Seq(0))),
@@ -202,3 +260,7 @@ pub(super) fn is_away(error: &anyhow::Error) -> bool {
         Some(Failure::Missing { .. } | Failure::Ambiguous { .. }) | None => false,
     }
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

@@ -1,6 +1,7 @@
 //! `estelle send`: says something in a conversation and shows what comes of it.
 
 use std::io::{IsTerminal as _, Read as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -9,6 +10,7 @@ use clap::Args;
 use estelle_proto::claude::ClaudeSend;
 use estelle_proto::{ClientMessageId, OnBusy, Prompt};
 
+use super::attach;
 use super::failure::EXIT_CODES;
 use super::follow::{Awaited, Follow};
 use super::print_json;
@@ -48,6 +50,9 @@ pub(crate) struct SendArgs {
     /// What happens while a turn is under way.
     #[arg(long, value_name = "HOW", value_parser = ["inject", "queue", "interrupt"])]
     on_busy: Option<String>,
+    /// Send a file along; may be given up to ten times.
+    #[arg(long, value_name = "FILE")]
+    attach: Vec<PathBuf>,
 }
 
 pub(super) async fn run(args: &SendArgs) -> anyhow::Result<ExitCode> {
@@ -59,11 +64,14 @@ pub(super) async fn run(args: &SendArgs) -> anyhow::Result<ExitCode> {
     };
     let prompt = Prompt::parse(text.trim()).context("the message")?;
     let id = ClientMessageId::parse(&uuid::Uuid::now_v7().to_string())?;
+    let files = attach::open_all(&args.attach)?;
     let mut session = Session::find(&args.client, &args.conversation).await?;
+    let files = attach::send_all(&mut session, files).await?;
     let (workspace, conversation) = (&session.spot.workspace, &session.spot.conversation);
     let request = ClaudeSend {
         client_message_id: Some(id.clone()),
         on_busy: args.on_busy.as_deref().map(OnBusy::from),
+        attached_file_ids: Some(files).filter(|files| !files.is_empty()),
         ..ClaudeSend::new(workspace.clone(), conversation.clone(), prompt)
     };
     if args.detach {

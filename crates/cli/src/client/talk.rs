@@ -33,6 +33,11 @@ use crate::host::attach::talk::{Effect, Past, Place, Talk, Writer};
 
 /// Talks until somebody leaves.
 pub(crate) fn run(client: &ClientArgs, conversation: &str) -> anyhow::Result<ExitCode> {
+    if client.json {
+        bail!(
+            "a talk is for people: `estelle send --json` and `estelle watch --json` are for programs"
+        );
+    }
     block_on(async {
         let mut session = Session::find(client, conversation).await?;
         let page = session.look().await?;
@@ -205,12 +210,15 @@ fn as_host(message: ClaudeEventMessage) -> HostToPylon {
         ClaudeEvent::PermissionAsked(asked) => PermissionRequest {
             kind: asked.kind,
             reason: asked.reason,
+            input_hash: asked.input_hash,
             ..PermissionRequest::new(id, asked.tool_use_id, asked.tool_name, asked.tool_input)
         }
         .into(),
-        ClaudeEvent::QuestionAsked(asked) => {
-            QuestionRequest::new(id, asked.tool_use_id, asked.questions).into()
+        ClaudeEvent::QuestionAsked(asked) => QuestionRequest {
+            input_hash: asked.input_hash,
+            ..QuestionRequest::new(id, asked.tool_use_id, asked.questions)
         }
+        .into(),
         event => HostEvent {
             seq: message.seq,
             ..HostEvent::new(id, event)
@@ -240,12 +248,16 @@ pub(super) async fn carry_out(session: &mut Session, command: PylonToHost) -> an
         PylonToHost::PermissionResponse(answer) => {
             let request = ClaudePermission {
                 message: answer.message,
+                input_hash: answer.input_hash,
                 ..ClaudePermission::new(workspace, id, answer.tool_use_id, answer.decision)
             };
             session.ask(request).await?;
         }
         PylonToHost::QuestionResponse(answer) => {
-            let request = ClaudeAnswer::new(workspace, id, answer.tool_use_id, answer.answer);
+            let request = ClaudeAnswer {
+                input_hash: answer.input_hash,
+                ..ClaudeAnswer::new(workspace, id, answer.tool_use_id, answer.answer)
+            };
             session.ask(request).await?;
         }
         PylonToHost::StopSession(stop) => {

@@ -18,7 +18,6 @@ use super::print_json;
 use super::speak::read_all;
 use super::way::ClientArgs;
 use crate::chat::clean;
-use crate::chat::printer::Printer;
 use crate::table::Table;
 
 /// List, read and write the tasks of a workspace, and have them carried out.
@@ -44,13 +43,25 @@ enum What {
     /// Say how far a task is.
     Status(StatusArgs),
     /// Let the worker carry out the tasks that wait.
-    Start(Where),
+    Start(StartArgs),
     /// Let a worker go on that was stopped, or that rests.
-    Continue(Where),
+    Continue(StartArgs),
     /// Stop the worker; the task it is at waits again.
     Stop(StopArgs),
     /// Show what the worker does.
     Worker(Where),
+}
+
+#[derive(Debug, Args)]
+struct StartArgs {
+    #[command(flatten)]
+    place: Where,
+    /// Give each task a git worktree and a conversation of its own from now on, unless its file says otherwise.
+    #[arg(long, conflicts_with = "no_worktrees")]
+    worktrees: bool,
+    /// Carry tasks out in the folder of the workspace again.
+    #[arg(long)]
+    no_worktrees: bool,
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +99,12 @@ struct AddArgs {
     title: String,
     /// What is to be done, in Markdown; `-` reads it from standard input.
     text: String,
+    /// Warn when this many US dollars are spent on it.
+    #[arg(long, value_name = "USD")]
+    soft: Option<f64>,
+    /// Stop it when this many US dollars are spent on it.
+    #[arg(long, value_name = "USD")]
+    hard: Option<f64>,
 }
 
 #[derive(Debug, Args)]
@@ -107,8 +124,7 @@ struct StatusArgs {
 impl Where {
     /// The machine and the workspace.
     async fn find(&self) -> anyhow::Result<(Link, Home)> {
-        let mut link = Link::open(&self.client.way().await?).await?;
-        let fleet = Fleet::gather(&mut link, self.client.machine.as_deref()).await?;
+        let (link, fleet) = Fleet::reach(&self.client).await?;
         let home = match &self.workspace {
             Some(named) => fleet.workspace(named)?,
             None => fleet.workspace_at(std::env::current_dir().ok().as_deref())?,
@@ -123,7 +139,7 @@ pub(super) async fn run(args: &TasksArgs) -> anyhow::Result<ExitCode> {
         What::Show(args) => show(args).await,
         What::Add(args) => add(args).await,
         What::Status(args) => set_status(args).await,
-        What::Start(place) | What::Continue(place) => start(place).await,
+        What::Start(args) | What::Continue(args) => start(args).await,
         What::Stop(args) => stop(args).await,
         What::Worker(place) => worker(place).await,
     }
@@ -163,7 +179,7 @@ fn to_text(listed: &TaskListResult) -> String {
         table.note("");
         table.note(&told(status));
     }
-    table.fit(Printer::columns()).to_string()
+    table.to_string()
 }
 
 /// What the worker does, in a line.
@@ -193,11 +209,19 @@ fn show_worker(place: &Where, status: Option<&WorkerStatus>) {
     }
 }
 
-async fn start(place: &Where) -> anyhow::Result<ExitCode> {
+async fn start(args: &StartArgs) -> anyhow::Result<ExitCode> {
+    let place = &args.place;
     let (mut link, home) = place.find().await?;
-    let started = link
-        .ask(home.pylon, WorkerStart::new(home.workspace))
-        .await?;
+    let worktrees = match (args.worktrees, args.no_worktrees) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    };
+    let request = WorkerStart {
+        worktrees,
+        ..WorkerStart::new(home.workspace)
+    };
+    let started = link.ask(home.pylon, request).await?;
     if place.client.json {
         print_json(&started)?;
     }
@@ -283,7 +307,11 @@ async fn add(args: &AddArgs) -> anyhow::Result<ExitCode> {
     };
     let text = TaskText::parse(&text).context("the text")?;
     let (mut link, home) = args.place.find().await?;
-    let request = TaskCreate::new(home.workspace, title, text);
+    let request = TaskCreate {
+        soft_usd: args.soft,
+        hard_usd: args.hard,
+        ..TaskCreate::new(home.workspace, title, text)
+    };
     let made = link.ask(home.pylon, request).await?;
     if args.place.client.json {
         print_json(&made)?;

@@ -96,7 +96,7 @@ pub(super) async fn run(args: &TerminalArgs) -> anyhow::Result<ExitCode> {
                 path: Some(PathText::parse(folder)?),
                 ..TerminalCreate::new(TerminalKind::Shell, size())
             };
-            let (link, fleet) = gather(client).await?;
+            let (link, fleet) = Fleet::reach(client).await?;
             open(link, fleet.one()?.id, wish).await
         }
         What::Agent {
@@ -104,7 +104,7 @@ pub(super) async fn run(args: &TerminalArgs) -> anyhow::Result<ExitCode> {
             conversation,
             prompt,
         } => {
-            let (link, fleet) = gather(client).await?;
+            let (link, fleet) = Fleet::reach(client).await?;
             let spot = fleet.conversation(conversation)?;
             let prompt = prompt.as_deref().map(Prompt::parse).transpose();
             let wish = TerminalCreate {
@@ -115,11 +115,11 @@ pub(super) async fn run(args: &TerminalArgs) -> anyhow::Result<ExitCode> {
             open(link, spot.pylon, wish).await
         }
         What::Attach { client, id } => {
-            let (link, fleet) = gather(client).await?;
+            let (link, fleet) = Fleet::reach(client).await?;
             look(link, fleet.one()?.id, id.clone()).await
         }
         What::Close { client, id } => {
-            let (mut link, fleet) = gather(client).await?;
+            let (mut link, fleet) = Fleet::reach(client).await?;
             link.ask(fleet.one()?.id, TerminalClose::new(id.clone()))
                 .await?;
             Ok(ExitCode::SUCCESS)
@@ -127,14 +127,8 @@ pub(super) async fn run(args: &TerminalArgs) -> anyhow::Result<ExitCode> {
     }
 }
 
-async fn gather(client: &ClientArgs) -> anyhow::Result<(Link, Fleet)> {
-    let mut link = Link::open(&client.way().await?).await?;
-    let fleet = Fleet::gather(&mut link, client.machine.as_deref()).await?;
-    Ok((link, fleet))
-}
-
 async fn list(client: &ClientArgs) -> anyhow::Result<ExitCode> {
-    let (mut link, fleet) = gather(client).await?;
+    let (mut link, fleet) = Fleet::reach(client).await?;
     let list = link.ask(fleet.one()?.id, TerminalList::default()).await?;
     if client.json {
         print_json(&list)?;
@@ -330,8 +324,7 @@ impl Look {
         let RelayToDevice::DeviceStatus(status) = notice else {
             return Ok(());
         };
-        let mut devices = status.devices.iter();
-        if devices.any(|device| device.device_id == self.pylon) {
+        if self.link.is_still_there(self.pylon, &status.devices) {
             return Ok(());
         }
         let id = &self.id;

@@ -37,7 +37,7 @@ pub(crate) struct ClientArgs {
     pub(super) machine: Option<String>,
     /// Print JSON, one value a line.
     #[arg(long)]
-    pub(super) json: bool,
+    pub(crate) json: bool,
 }
 
 /// A relay that lets us in, and the machines that are there.
@@ -75,6 +75,16 @@ impl ClientArgs {
             token_file: None,
             machine: None,
             json: false,
+        }
+    }
+
+    /// A relay at an address, for whoever has the secret in this file.
+    #[cfg(test)]
+    pub(super) fn of_relay(address: String, token_file: PathBuf, folder: PathBuf) -> Self {
+        Self {
+            address: Some(address),
+            token_file: Some(token_file),
+            ..Self::of_folder(folder)
         }
     }
 

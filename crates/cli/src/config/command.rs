@@ -49,12 +49,15 @@ pub(crate) fn run(args: &ConfigCommandArgs) -> anyhow::Result<ExitCode> {
         path.context("cannot tell where the file belongs: HOME is not set; name it with --config")
     };
     match &args.command {
-        Some(ConfigCommand::Path) => anstream::println!("{}", place()?.display()),
+        Some(ConfigCommand::Path) => show_path(&place()?, args.json),
+        Some(ConfigCommand::Example) if args.json => {
+            anstream::println!("{}", as_json(&Loaded::defaults()));
+        }
         Some(ConfigCommand::Example) => anstream::print!("{}", example()),
         Some(ConfigCommand::Init) => {
             let path = place()?;
             init(&path)?;
-            anstream::println!("{}", path.display());
+            show_path(&path, args.json);
         }
         None => {
             let loaded = Loaded::read(named, |name| std::env::var_os(name))?;
@@ -66,6 +69,14 @@ pub(crate) fn run(args: &ConfigCommandArgs) -> anyhow::Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn show_path(path: &Path, is_json: bool) {
+    if is_json {
+        anstream::println!("{}", json!({ "file": path, "exists": path.is_file() }));
+    } else {
+        anstream::println!("{}", path.display());
+    }
 }
 
 fn init(path: &Path) -> anyhow::Result<()> {
@@ -107,7 +118,7 @@ pub(super) fn example() -> String {
     text
 }
 
-fn as_text(loaded: &Loaded) -> String {
+pub(super) fn as_text(loaded: &Loaded) -> String {
     let mut text = String::new();
     if let Some(path) = &loaded.path {
         let state = if path.is_file() { "" } else { " (not there)" };
@@ -119,16 +130,20 @@ fn as_text(loaded: &Loaded) -> String {
         let source = loaded.sources.get(key.name);
         let source = source.map_or_else(String::new, ToString::to_string);
         let _ = writeln!(text, "{:<widest$} = {value}  # {source}", key.name);
+        if let Some(remark) = loaded.remarks.get(key.name) {
+            let _ = writeln!(text, "# {remark}");
+        }
     }
     text
 }
 
-fn as_json(loaded: &Loaded) -> serde_json::Value {
+pub(super) fn as_json(loaded: &Loaded) -> serde_json::Value {
     let keys = keys().map(|key| {
         let source = loaded.sources.get(key.name);
         let shown = json!({
             "value": (key.show)(&loaded.config),
             "source": source.map(ToString::to_string),
+            "remark": loaded.remarks.get(key.name),
             "about": key.about,
             "variables": key.variables,
         });

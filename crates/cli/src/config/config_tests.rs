@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::command::example;
+use super::command::{as_json, as_text, example};
 use super::file::{Loaded, Source};
 use super::keys::keys;
 use super::*;
@@ -79,15 +79,17 @@ fn every_refusal_names_the_key_and_where_the_value_stands() {
         ("[pylon]\nroots = [\"relative\"]", "`pylon.roots` in "),
         ("[pylon]\nicon = \"\"", "`pylon.icon` in "),
         (
-            "[host]\nidle_timeout_minutes = -1",
-            "`host.idle_timeout_minutes` in ",
+            "[host]\nturn_limit_minutes = -1",
+            "`host.turn_limit_minutes` in ",
         ),
         ("[host]\ndeny_first = \"perhaps\"", "`true` or `false`"),
         ("log = \"a=b=c\"", "`log` in "),
+        ("log_format = \"xml\"", "`log_format` in "),
+        ("log_format = \"JSON\"", "`text` or `json` is wanted"),
         ("[host]\nidle = 3", "`host.idle` in "),
         (
             "[hots]\nx = 3",
-            "there are log, allow_plaintext, relay, pylon, host",
+            "there are log, log_format, allow_plaintext, relay, pylon, host",
         ),
         ("[host", "is no valid TOML"),
     ];
@@ -95,13 +97,63 @@ fn every_refusal_names_the_key_and_where_the_value_stands() {
         let told = refusal(text, &[]);
         assert!(told.contains(expected), "{text}: {told}");
     }
-    let told = refusal("", &[("PROCESS_IDLE_TIMEOUT_MINUTES", "soon")]);
+    let told = refusal("", &[("PROCESS_SHUTDOWN_GRACE_SECONDS", "soon")]);
     assert!(
         told.contains(
-            "`host.idle_timeout_minutes` (from the variable PROCESS_IDLE_TIMEOUT_MINUTES)"
+            "`host.shutdown_grace_seconds` (from the variable PROCESS_SHUTDOWN_GRACE_SECONDS)"
         ),
         "{told}"
     );
+}
+
+#[test]
+fn an_idle_timeout_that_makes_no_sense_becomes_one_that_does_and_everybody_is_told() {
+    // What was written, what holds, and whether that needs a word.
+    let cases = [
+        ("45", 45, false),
+        ("5", 5, false),
+        ("0", 0, false),
+        ("1", 5, true),
+        ("4", 5, true),
+        ("-1", 30, true),
+        ("nan", 30, true),
+        ("7.5", 30, true),
+        ("true", 30, true),
+        ("[45]", 30, true),
+        ("\"soon\"", 30, true),
+        ("\"\"", 30, true),
+        ("9000000", 525_600, true),
+    ];
+    let name = "host.idle_timeout_minutes";
+    for (written, holds, is_told) in cases {
+        let loaded = read(&format!("[host]\nidle_timeout_minutes = {written}"), &[]).unwrap();
+        assert_eq!(loaded.config.host.idle_timeout_minutes, holds, "{written}");
+        let remark = loaded.remarks.get(name);
+        assert_eq!(remark.is_some(), is_told, "{written}: {remark:?}");
+        let text = as_text(&loaded);
+        let told = format!("; {holds} holds instead");
+        assert_eq!(text.contains(&told), is_told, "{written}: {text}");
+        let json = as_json(&loaded);
+        assert_eq!(json["keys"][name]["value"], holds, "{json}");
+        assert_eq!(json["keys"][name]["remark"].is_string(), is_told, "{json}");
+    }
+    for (given, holds, is_told) in [
+        ("soon", 30, true),
+        ("-3", 30, true),
+        ("NaN", 30, true),
+        ("2", 5, true),
+        (" 7 ", 7, false),
+        ("0", 0, false),
+        // Nothing was said, so that the file counts.
+        ("", 45, false),
+    ] {
+        let file = "[host]\nidle_timeout_minutes = 45";
+        let loaded = read(file, &[("PROCESS_IDLE_TIMEOUT_MINUTES", given)]).unwrap();
+        assert_eq!(loaded.config.host.idle_timeout_minutes, holds, "{given:?}");
+        let remark = loaded.remarks.get(name).map_or("", String::as_str);
+        let place = "(from the variable PROCESS_IDLE_TIMEOUT_MINUTES)";
+        assert_eq!(remark.contains(place), is_told, "{given:?}: {remark}");
+    }
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub(crate) struct DeploySection {
     pub(crate) repository: Option<String>,
     pub(crate) branch: String,
     pub(crate) remote: Option<String>,
+    pub(crate) allow_older: bool,
     pub(crate) apk: Option<String>,
     pub(crate) exe: Option<String>,
     pub(crate) npm: Option<String>,
@@ -43,13 +44,14 @@ impl Default for DeploySection {
             repository: None,
             branch: "main".to_owned(),
             remote: None,
+            allow_older: false,
             apk: None,
             exe: None,
             npm: Some(NPM.to_owned()),
             build: BUILD.to_owned(),
             upload: None,
             relay: None,
-            step_limit_seconds: 600,
+            step_limit_seconds: 1800,
             program: None,
             language: Language::English,
             manifest: None,
@@ -194,6 +196,16 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         show: |config| optional(config.deploy.remote.as_ref()),
+    },
+    Key {
+        name: "deploy.allow_older",
+        variables: &["ESTELLE_DEPLOY_ALLOW_OLDER"],
+        about: "Another machine may lead this one to a build that is older than the one that runs.",
+        take: |config, given| {
+            config.deploy.allow_older = given.switch()?;
+            Ok(())
+        },
+        show: |config| config.deploy.allow_older.into(),
     },
     command_key!(
         "deploy.apk",

@@ -36,9 +36,22 @@ pub(crate) struct Loaded {
     /// The file, whether it is there or not.
     pub(crate) path: Option<PathBuf>,
     pub(super) sources: BTreeMap<&'static str, Source>,
+    /// Keys that do not hold what was given, each with a sentence that says what holds instead.
+    pub(super) remarks: BTreeMap<&'static str, String>,
 }
 
 impl Loaded {
+    /// What holds where nobody has said anything.
+    pub(super) fn defaults() -> Self {
+        let sources = keys().map(|key| (key.name, Source::Default));
+        Self {
+            config: Config::default(),
+            path: None,
+            sources: sources.collect(),
+            remarks: BTreeMap::new(),
+        }
+    }
+
     /// Reads and checks everything. A file that was named must be there; the usual one need not.
     pub(crate) fn read(
         named: Option<&Path>,
@@ -58,6 +71,7 @@ impl Loaded {
             config: Config::default(),
             path,
             sources: BTreeMap::new(),
+            remarks: BTreeMap::new(),
         };
         for key in keys() {
             let in_file = values.remove(key.name);
@@ -89,12 +103,38 @@ impl Loaded {
                 return Ok(());
             }
         };
-        let taken = given.and_then(|given| (key.take)(&mut self.config, &given));
-        if let Err(reason) = taken {
-            bail!("{} {reason}", self.place(key, &source));
+        let taken = given.and_then(|given| {
+            (key.take)(&mut self.config, &given)?;
+            Ok(given)
+        });
+        match taken {
+            Ok(given) => {
+                if key.gives_way() {
+                    self.compare(key, &source, &given);
+                }
+                self.sources.insert(key.name, source);
+            }
+            Err(reason) if key.gives_way() => {
+                let holds = (key.show)(&self.config);
+                let place = self.place(key, &source);
+                self.remarks
+                    .insert(key.name, format!("{place} {reason}; {holds} holds instead"));
+                self.sources.insert(key.name, Source::Default);
+            }
+            Err(reason) => bail!("{} {reason}", self.place(key, &source)),
         }
-        self.sources.insert(key.name, source);
         Ok(())
+    }
+
+    /// Remarks on a value that was brought into its limits.
+    fn compare(&mut self, key: &Key, source: &Source, given: &Given) {
+        let holds = (key.show)(&self.config).to_string();
+        let text = given.one().unwrap_or_default();
+        if text.trim_start_matches(['+', '0']) != holds.trim_start_matches('0') {
+            let place = self.place(key, source);
+            let remark = format!("{place} is `{text}`; {holds} holds instead. {}", key.about);
+            self.remarks.insert(key.name, remark);
+        }
     }
 
     /// How a key is named to somebody who has to correct it.
@@ -160,7 +200,14 @@ fn of_text(path: &Path, text: &str) -> anyhow::Result<BTreeMap<String, toml::Val
             |key: &&Key| key.name.split_once('.').map_or("", |(own, _)| own) == section;
         let mut known: Vec<&str> = keys().filter(of_section).map(|key| key.name).collect();
         if known.is_empty() {
-            known = vec!["log", "allow_plaintext", "relay", "pylon", "host"];
+            known = vec![
+                "log",
+                "log_format",
+                "allow_plaintext",
+                "relay",
+                "pylon",
+                "host",
+            ];
         }
         let known = known.join(", ");
         bail!(

@@ -6,10 +6,15 @@ use std::path::{Path, PathBuf};
 
 use estelle_proto::{DeviceId, Name, OnBusy};
 use estelle_relay::RealmName;
+use estelle_state::idle::LEAST_MINUTES;
 
 use super::deploying;
 use super::given::{Given, because};
-use super::{Config, DeploySection, GatewaySection, HostSection, PylonSection, RelaySection};
+use super::{
+    Config, DeploySection, GatewaySection, HostSection, NotificationsSection, PylonSection,
+    RelaySection,
+};
+use crate::logging::LogFormat;
 
 /// The port that nobody has to remember.
 const PORT: u16 = 7710;
@@ -34,10 +39,22 @@ pub(super) struct Key {
     pub(super) show: fn(&Config) -> toml::Value,
 }
 
+/// Keys whose value gives way to one that holds when it is not usable, with a remark: whoever mistypes how long an idle
+/// process may live shall not be without a host.
+const GIVE_WAY: &[&str] = &["host.idle_timeout_minutes"];
+
+impl Key {
+    /// Whether a value that is not usable is no reason to refuse the whole.
+    pub(super) fn gives_way(&self) -> bool {
+        GIVE_WAY.contains(&self.name)
+    }
+}
+
 impl Default for Config {
     fn default() -> Self {
         Self {
             log: "info".to_owned(),
+            log_format: LogFormat::Text,
             allow_plaintext: false,
             relay: RelaySection {
                 listen: SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)),
@@ -77,6 +94,14 @@ impl Default for Config {
                 viewer_token_file: None,
             },
             deploy: DeploySection::default(),
+            notifications: NotificationsSection {
+                webhook: None,
+                webhook_secret_file: None,
+                webhook_quiet: true,
+                include_title: false,
+                contact: "mailto:estelle@example.org".to_owned(),
+                allow_loopback: false,
+            },
         }
     }
 }
@@ -165,6 +190,18 @@ const KEYS: &[Key] = &[
             Ok(())
         },
         show: |config| text(&config.log),
+    },
+    Key {
+        name: "log_format",
+        variables: &["ESTELLE_LOG_FORMAT"],
+        about: "How log lines are written: `text` for people, `json` for programs, one object a line.",
+        take: |config, given| {
+            let word = given.one()?;
+            let wanted = || format!("is `{word}`, and `text` or `json` is wanted");
+            config.log_format = LogFormat::parse(word).ok_or_else(wanted)?;
+            Ok(())
+        },
+        show: |config| config.log_format.word().into(),
     },
     Key {
         name: "allow_plaintext",
@@ -312,7 +349,7 @@ const KEYS: &[Key] = &[
     Key {
         name: "pylon.roots",
         variables: &["ESTELLE_PYLON_ROOTS"],
-        about: "Folders under which workspaces may be; none means anywhere.",
+        about: "Folders under which workspaces may be and folders are shown; none means anywhere, and shows the home.",
         take: |config, given| {
             config.pylon.roots = given.paths()?;
             Ok(())
@@ -372,9 +409,12 @@ const KEYS: &[Key] = &[
     Key {
         name: "host.idle_timeout_minutes",
         variables: &["PROCESS_IDLE_TIMEOUT_MINUTES"],
-        about: "Minutes after which an idle process is stopped; at least 5, 0 means never.",
+        about: "Minutes after which an idle process is stopped; at least 5, 0 means never, no number means 30.",
         take: |config, given| {
-            config.host.idle_timeout_minutes = given.number(0..=MOST_MINUTES)?;
+            config.host.idle_timeout_minutes = match given.number(0..=u64::MAX)? {
+                0 => 0,
+                minutes => minutes.clamp(LEAST_MINUTES, MOST_MINUTES),
+            };
             Ok(())
         },
         show: |config| number(config.host.idle_timeout_minutes),
@@ -426,7 +466,7 @@ const KEYS: &[Key] = &[
     Key {
         name: "host.shutdown_stops_runs",
         variables: &["ESTELLE_SHUTDOWN_STOPS_RUNS"],
-        about: "Ending the host ends its runs as well.",
+        about: "Ending the host, or `estelle up` or the Pylon by a signal, ends its runs as well.",
         take: |config, given| {
             config.host.shutdown_stops_runs = given.switch()?;
             Ok(())
@@ -482,5 +522,69 @@ const KEYS: &[Key] = &[
             Ok(())
         },
         show: |config| path(config.gateway.viewer_token_file.as_ref()),
+    },
+    Key {
+        name: "notifications.webhook",
+        variables: &["ESTELLE_NOTIFICATIONS_WEBHOOK"],
+        about: "An address that is told of decisions, ends and failures; needs notifications.webhook_secret_file.",
+        take: |config, given| {
+            config.notifications.webhook = given.url(&["https", "http"])?;
+            Ok(())
+        },
+        show: |config| text(config.notifications.webhook.as_deref().unwrap_or_default()),
+    },
+    Key {
+        name: "notifications.webhook_secret_file",
+        variables: &["ESTELLE_NOTIFICATIONS_WEBHOOK_SECRET_FILE"],
+        about: "The file with the secret that messages to the webhook are signed with.",
+        take: |config, given| {
+            config.notifications.webhook_secret_file = given.path()?;
+            Ok(())
+        },
+        show: |config| path(config.notifications.webhook_secret_file.as_ref()),
+    },
+    Key {
+        name: "notifications.webhook_quiet",
+        variables: &["ESTELLE_NOTIFICATIONS_WEBHOOK_QUIET"],
+        about: "The webhook is told only what some device is told: not while somebody looks, is muted or has quiet hours. Off: it is told everything.",
+        take: |config, given| {
+            config.notifications.webhook_quiet = given.switch()?;
+            Ok(())
+        },
+        show: |config| config.notifications.webhook_quiet.into(),
+    },
+    Key {
+        name: "notifications.include_title",
+        variables: &["ESTELLE_NOTIFICATIONS_INCLUDE_TITLE"],
+        about: "A notification says the name of its conversation.",
+        take: |config, given| {
+            config.notifications.include_title = given.switch()?;
+            Ok(())
+        },
+        show: |config| config.notifications.include_title.into(),
+    },
+    Key {
+        name: "notifications.contact",
+        variables: &["ESTELLE_NOTIFICATIONS_CONTACT"],
+        about: "Where a push service may write to when something is wrong: `mailto:you@example.org`.",
+        take: |config, given| {
+            let contact = given.text(200)?;
+            if !contact.starts_with("mailto:") && !contact.starts_with("https://") {
+                return Err("an address that begins with mailto: or https://".to_owned());
+            }
+            config.notifications.contact = contact;
+            Ok(())
+        },
+        show: |config| text(&config.notifications.contact),
+    },
+    Key {
+        name: "notifications.allow_loopback",
+        variables: &["ESTELLE_NOTIFICATIONS_ALLOW_LOOPBACK"],
+        about: "Subscriptions may lead to this machine itself, without encryption. For tests.",
+        take: |config, given| {
+            config.notifications.allow_loopback = given.switch()?;
+            Ok(())
+        },
+        show: |config| config.notifications.allow_loopback.into(),
     },
 ];

@@ -1,7 +1,8 @@
 //! The configuration: one TOML file, environment variables over it, arguments over both.
 //!
 //! Every key is one row of the table in [`keys`]: its name, its variables, what it means, how it is read and how it is
-//! shown. A value that is not usable is refused with the name of its key and where it came from; nothing is guessed.
+//! shown. A value that is not usable is refused with the name of its key and where it came from; nothing is guessed. The
+//! one exception is the idle timeout, where a value that holds takes its place and everybody who reads it is told.
 
 mod command;
 mod deploying;
@@ -15,6 +16,8 @@ use std::path::PathBuf;
 use clap::Args;
 use estelle_proto::{DeviceId, Name, OnBusy};
 use estelle_relay::RealmName;
+
+use crate::logging::LogFormat;
 
 pub(crate) use command::{ConfigCommandArgs, run};
 pub(crate) use deploying::DeploySection;
@@ -31,7 +34,11 @@ pub(crate) struct ConfigArgs {
 impl ConfigArgs {
     /// The whole configuration, checked.
     pub(crate) fn load(&self) -> anyhow::Result<Config> {
-        Ok(Loaded::read(self.config.as_deref(), |name| std::env::var_os(name))?.config)
+        let loaded = Loaded::read(self.config.as_deref(), |name| std::env::var_os(name))?;
+        for remark in loaded.remarks.values() {
+            anstream::eprintln!("warning: {remark}");
+        }
+        Ok(loaded.config)
     }
 }
 
@@ -40,6 +47,8 @@ impl ConfigArgs {
 pub(crate) struct Config {
     /// What is logged, in the syntax of `tracing`.
     pub(crate) log: String,
+    /// How it is written.
+    pub(crate) log_format: LogFormat,
     /// Whether secrets may be sent to other machines without encryption.
     pub(crate) allow_plaintext: bool,
     pub(crate) relay: RelaySection,
@@ -47,6 +56,7 @@ pub(crate) struct Config {
     pub(crate) host: HostSection,
     pub(crate) gateway: GatewaySection,
     pub(crate) deploy: DeploySection,
+    pub(crate) notifications: NotificationsSection,
 }
 
 /// The relay of this machine.
@@ -96,6 +106,17 @@ pub(crate) struct GatewaySection {
     pub(crate) hosts: Vec<String>,
     pub(crate) origins: Vec<String>,
     pub(crate) viewer_token_file: Option<PathBuf>,
+}
+
+/// How people are told who do not look.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NotificationsSection {
+    pub(crate) webhook: Option<String>,
+    pub(crate) webhook_secret_file: Option<PathBuf>,
+    pub(crate) webhook_quiet: bool,
+    pub(crate) include_title: bool,
+    pub(crate) contact: String,
+    pub(crate) allow_loopback: bool,
 }
 
 impl PylonSection {

@@ -1,10 +1,11 @@
 //! `estelle doctor`: looks at everything that must be right on this machine, and says what to do about what is not.
 //!
-//! Nothing is changed, and no secret is read: whether an account is there is for `claude` itself to say. Each check is one
-//! line; what is bad makes the exit code 1.
+//! Nothing is changed, and no secret is read: whether an account still works is for `claude` itself to say. Each check is
+//! one line; what is bad makes the exit code 1.
 
 mod agent;
 mod folder;
+mod login;
 mod parts;
 mod system;
 

@@ -7,13 +7,14 @@ use estelle_proto::{IsoTime, Timestamp};
 
 use super::{Check, Patient};
 use crate::client::{ClientArgs, Presence, now};
+use crate::up::{DENY_FIRST, host_args};
 
 /// How far two clocks may be apart, in milliseconds.
 const APART_MS: i64 = 30_000;
 const OWN: &str = env!("CARGO_PKG_VERSION");
 
 pub(super) async fn examine(patient: &Patient) -> Vec<Check> {
-    let mut checks = vec![host(patient).await];
+    let mut checks = vec![host(patient).await, order(patient)];
     if patient.is_up {
         checks.extend(relay(patient).await);
     } else {
@@ -44,6 +45,30 @@ async fn host(patient: &Patient) -> Check {
         Err(ConnectError::NoHost { .. }) => Check::good("host", "it does not run"),
         Err(error) => Check::bad("host", format!("{error}"), "`estelle logs host` says more"),
     }
+}
+
+/// In which order calls are judged. A host that runs has the order that it was started with.
+fn order(patient: &Patient) -> Check {
+    let configured = patient.config.host.deny_first;
+    let started = host_args(&patient.data);
+    let in_force = if patient.is_up && !started.is_empty() {
+        started.iter().any(|arg| arg == DENY_FIRST)
+    } else {
+        configured
+    };
+    if in_force != configured {
+        let found = format!("the host judges with `deny_first = {in_force}`, not as configured");
+        return Check::warning("policy", found, "start `estelle up` anew; runs live on");
+    }
+    if in_force {
+        let found = "what must not be touched or run is refused first, in every mode";
+        return Check::good("policy", found);
+    }
+    Check::warning(
+        "policy",
+        "modes come before the lists of what must not be touched or run: acceptEdits and bypassPermissions pass them by",
+        "set `host.deny_first = true`, so that these lists hold in every mode",
+    )
 }
 
 async fn relay(patient: &Patient) -> Vec<Check> {
@@ -115,6 +140,27 @@ async fn port(patient: &Patient) -> Check {
 mod tests {
     use super::super::Health;
     use super::*;
+
+    #[test]
+    fn the_order_in_force_is_told_and_the_safe_one_recommended() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut patient = Patient {
+            config: crate::config::Config::default(),
+            data: folder.path().to_owned(),
+            is_up: true,
+        };
+        let usual = order(&patient);
+        assert_eq!(usual.health, Health::Warning);
+        assert!(usual.advice.unwrap().contains("host.deny_first = true"));
+        patient.config.host.deny_first = true;
+        assert_eq!(order(&patient).health, Health::Good);
+        let record = r#"{"pid":1,"args":["--claude","claude"]}"#;
+        std::fs::write(folder.path().join("up-host.json"), record).unwrap();
+        let other = order(&patient);
+        assert!(other.found.contains("deny_first = false"), "{other}");
+        patient.is_up = false;
+        assert_eq!(order(&patient).health, Health::Good);
+    }
 
     #[test]
     fn a_clock_that_is_far_from_ours_is_told() {

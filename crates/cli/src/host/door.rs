@@ -5,41 +5,59 @@
 use estelle_host::Host;
 use estelle_host::ipc::{Desk, Done, Refusal};
 use estelle_host::mailbox::{Enlisted, Mailbox};
-use estelle_proto::ipc::{ClaimCall, SessionStatus, Subscribe};
-use estelle_proto::{ApiError, ConversationId, HostToPylon, PylonToHost};
+use estelle_proto::ipc::{ClaimCall, SessionStatus, Shutdown, Subscribe};
+use estelle_proto::{ApiError, ConversationId, PylonToHost};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 
 /// How the host is to end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wish {
     /// The runs live on.
     Leave,
     /// The runs are ended first; clients are told this reason.
-    Stop(&'static str),
+    Stop(String),
+}
+
+/// Why clients are told that everything ends.
+fn reason(shutdown: &Shutdown) -> String {
+    const USUAL: &str = "SIGTERM";
+    /// No signal has a longer name.
+    const LONGEST: usize = 32;
+    let given = shutdown.reason.as_deref();
+    let given = given.filter(|name| (1..=LONGEST).contains(&name.len()));
+    given.unwrap_or(USUAL).to_owned()
 }
 
 /// The host behind its door.
 pub(super) struct Door {
     host: Host,
+    /// Whether ending the host ends its runs when nobody says otherwise.
+    stops_runs: bool,
     wishes: mpsc::Sender<Wish>,
 }
 
 impl Door {
-    pub(super) fn new(host: Host) -> (Self, mpsc::Receiver<Wish>) {
+    pub(super) fn new(host: Host, stops_runs: bool) -> (Self, mpsc::Receiver<Wish>) {
         // One wish is enough to end.
         let (wishes, receiver) = mpsc::channel(1);
-        (Self { host, wishes }, receiver)
+        let door = Self {
+            host,
+            stops_runs,
+            wishes,
+        };
+        (door, receiver)
     }
 }
 
 impl Desk for Door {
     async fn submit(&self, command: PylonToHost) -> BoxFuture<'static, Result<Done, Refusal>> {
         if let PylonToHost::Shutdown(shutdown) = &command {
-            let wish = match shutdown.stop_runs {
-                Some(true) => Wish::Stop("SIGTERM"),
-                Some(false) | None => Wish::Leave,
+            let wish = if shutdown.stop_runs.unwrap_or(self.stops_runs) {
+                Wish::Stop(reason(shutdown))
+            } else {
+                Wish::Leave
             };
             // If there is no room the end is near already.
             let _ = self.wishes.try_send(wish);
@@ -52,8 +70,8 @@ impl Desk for Door {
         self.host.status(which).await
     }
 
-    async fn open_decisions(&self) -> Vec<HostToPylon> {
-        self.host.open_decisions().await
+    async fn tell_decisions(&self, mailbox: Mailbox) {
+        self.host.tell_decisions(mailbox).await;
     }
 
     async fn claim(&self, claim: ClaimCall, mailbox: Mailbox) -> Result<(), ApiError> {

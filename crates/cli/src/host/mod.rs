@@ -5,6 +5,7 @@
 
 pub(crate) mod attach;
 mod door;
+mod process;
 mod run;
 mod status;
 mod stop;
@@ -19,6 +20,7 @@ use estelle_host::ipc::{Client, ConnectError};
 
 use crate::config::ConfigArgs;
 use crate::data::DataArgs;
+pub(crate) use process::HostProcess;
 pub(crate) use run::load_patterns;
 
 /// Run the host of this machine, or look at the one that runs.

@@ -29,6 +29,7 @@ use crate::signals::Signals;
 
 /// How the host works; what is not said here comes from the configuration.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(super) struct RunArgs {
     /// The program of Claude Code; looked for in the usual places if nothing is said.
     #[arg(long, value_name = "PATH")]
@@ -54,6 +55,9 @@ pub(super) struct RunArgs {
     /// Leave the terminal and the session that this was started from.
     #[arg(long, hide = true)]
     detached: bool,
+    /// Print one line of JSON when it is ready.
+    #[arg(long)]
+    json: bool,
 }
 
 impl RunArgs {
@@ -87,7 +91,7 @@ pub(super) async fn run(data: &Path, config: Config, args: RunArgs) -> anyhow::R
         let _ = setsid();
     }
     let mut signals = Signals::listen()?;
-    logging::to_stderr(&config.log);
+    logging::to_stderr(&config);
     raise_descriptors();
     let folder = Arc::new(DataFolder::take(data)?);
     let socket = folder.socket();
@@ -96,25 +100,28 @@ pub(super) async fn run(data: &Path, config: Config, args: RunArgs) -> anyhow::R
     let settings = settings(folder.path(), section)?;
     let listener = Listener::bind(Arc::clone(&folder))?;
     let host = Host::open(folder, settings)?;
-    let (door, mut wishes) = Door::new(host.clone());
+    let (door, mut wishes) = Door::new(host.clone(), stops_runs);
     let stop = CancellationToken::new();
     let serving = serve(listener, Arc::new(door), stop.clone());
     tokio::pin!(serving);
-    anstream::println!(
-        "estelle host {} is ready at {}",
-        env!("CARGO_PKG_VERSION"),
-        socket.display()
-    );
+    let version = env!("CARGO_PKG_VERSION");
+    if args.json {
+        let ready = serde_json::json!({"ready": true, "version": version, "socket": socket});
+        anstream::println!("{ready}");
+    } else {
+        let socket = socket.display();
+        anstream::println!("estelle host {version} is ready at {socket}");
+    }
     let wish = tokio::select! {
         () = &mut serving => Wish::Leave,
-        name = signals.next() => if stops_runs { Wish::Stop(name) } else { Wish::Leave },
+        name = signals.next() => if stops_runs { Wish::Stop(name.to_owned()) } else { Wish::Leave },
         Some(wish) = wishes.recv() => wish,
     };
     let end = async {
         if let Wish::Stop(reason) = wish {
             // Clients are served meanwhile, so that they see how everything ends.
             tokio::select! {
-                _ = host.stop_runs(reason) => {}
+                _ = host.stop_runs(&reason) => {}
                 () = &mut serving => {}
             }
         }

@@ -19,7 +19,7 @@ pub(super) struct StatusArgs {
     /// Show this conversation alone.
     #[arg(value_name = "CONVERSATION")]
     conversation: Option<String>,
-    /// Print the states as a JSON array.
+    /// Print the states as a JSON array; standard error says how many found no room in it.
     #[arg(long)]
     json: bool,
 }
@@ -27,7 +27,7 @@ pub(super) struct StatusArgs {
 /// List the conversations of the host.
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// Print a line of JSON for each.
+    /// Print a line of JSON for each; standard error says how many were left out.
     #[arg(long)]
     json: bool,
 }
@@ -39,11 +39,13 @@ pub(super) async fn status(data: &Path, args: &StatusArgs) -> anyhow::Result<Exi
         .transpose()
         .context("this is no name of a conversation")?;
     let mut client = call(data).await?;
-    let sessions = client.status(conversation).await?;
+    let response = client.status_response(conversation).await?;
+    let (sessions, left_out) = (response.sessions, left_out(response.left_out));
     let mut out = anstream::stdout();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &sessions)?;
         writeln!(out)?;
+        write!(anstream::stderr(), "{left_out}")?;
         return Ok(ExitCode::SUCCESS);
     }
     let build = clean::line(&client.hello().build).into_owned();
@@ -54,23 +56,27 @@ pub(super) async fn status(data: &Path, args: &StatusArgs) -> anyhow::Result<Exi
         count(sessions.len())
     )?;
     out.write_all(in_full(&sessions).as_bytes())?;
+    write!(out, "{left_out}")?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Runs `list`.
 pub(super) async fn list(data: &Path, args: &ListArgs) -> anyhow::Result<ExitCode> {
-    let sessions = call(data).await?.status(None).await?;
+    let response = call(data).await?.status_response(None).await?;
+    let (sessions, left_out) = (response.sessions, left_out(response.left_out));
     let mut out = anstream::stdout();
     if args.json {
         for session in &sessions {
             writeln!(out, "{}", serde_json::to_string(session)?)?;
         }
+        write!(anstream::stderr(), "{left_out}")?;
         return Ok(ExitCode::SUCCESS);
     }
     if sessions.is_empty() {
         writeln!(out, "no conversations")?;
     }
     out.write_all(in_short(&sessions).as_bytes())?;
+    write!(out, "{left_out}")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -80,6 +86,17 @@ fn count(sessions: usize) -> String {
         1 => "1 conversation".to_owned(),
         many => format!("{many} conversations"),
     }
+}
+
+/// What is said of those for which the host found no room in its answer.
+fn left_out(number: Option<u64>) -> String {
+    let number = number.unwrap_or(0);
+    let those = match number {
+        0 => return String::new(),
+        1 => "1 more conversation does nothing, and was",
+        _ => &format!("{number} more conversations do nothing, and were"),
+    };
+    format!("{those} left out: `estelle host status CONVERSATION` shows a single one\n")
 }
 
 /// One line for each conversation.
@@ -188,6 +205,14 @@ fn facts(evidence: &Evidence) -> String {
             .unwrap_or_default();
         facts.push(format!("run {}{pid}", generation.0));
     }
+    let cuts = evidence.log_cuts.unwrap_or(0);
+    facts.extend((cuts > 0).then(|| {
+        let bytes = evidence.log_cut_bytes.unwrap_or(0);
+        match cuts {
+            1 => format!("the end of its log was cut off once, {bytes} bytes"),
+            many => format!("the end of its log was cut off {many} times, {bytes} bytes"),
+        }
+    }));
     facts.extend(evidence.exit_code.map(|code| format!("exit code {code}")));
     let facts = facts.join(" · ");
     match &evidence.why {

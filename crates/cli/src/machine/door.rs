@@ -6,6 +6,7 @@
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -25,17 +26,29 @@ const WAITING: usize = 64;
 /// How long a visitor waits for a relay that is away; less than a visitor waits for an answer.
 const ARRIVAL: Duration = Duration::from_secs(10);
 
+/// How long the door waits when nobody can be let in, because no descriptor is free.
+const BREATH: Duration = Duration::from_millis(100);
+
 /// What the relay tells the machine, for everybody at the door.
 #[derive(Debug, Clone)]
 pub(crate) struct Door {
     notices: broadcast::Sender<RelayToDevice>,
 }
 
+/// What is put back.
+#[derive(Debug)]
+pub(crate) enum PutBack {
+    /// The database, from this file.
+    Database(PathBuf),
+    /// Everything, from this folder.
+    Everything(PathBuf),
+}
+
 /// Somebody wants a copy put back. The store is closed for that, and with it the door: whoever does it answers.
 #[derive(Debug)]
 pub(crate) struct Restoration {
     /// The copy.
-    pub(crate) from: PathBuf,
+    pub(crate) copy: PutBack,
     /// Who wants it.
     pub(crate) visitor: UnixStream,
 }
@@ -109,9 +122,33 @@ impl Door {
         tasks: TaskTracker,
         stop: CancellationToken,
     ) {
-        while let Some(Ok((visitor, _))) = stop.run_until_cancelled(listener.accept()).await {
+        let listener = Arc::new(listener);
+        let accept = move || {
+            let listener = listener.clone();
+            async move { listener.accept().await.map(|(visitor, _)| visitor) }
+        };
+        let until = stop.clone();
+        let let_in = move |visitor| {
             let visit = serve(visitor, inside.clone(), self.notices.subscribe());
-            tasks.spawn(stop.clone().run_until_cancelled_owned(visit));
+            tasks.spawn(until.clone().run_until_cancelled_owned(visit));
+        };
+        stop.run_until_cancelled_owned(let_in_all(accept, let_in))
+            .await;
+    }
+}
+
+/// Lets in whoever comes. Whoever cannot be let in waits before the door until there is room.
+async fn let_in_all<V, F>(mut accept: impl FnMut() -> F, mut let_in: impl FnMut(V))
+where
+    F: Future<Output = io::Result<V>>,
+{
+    loop {
+        match accept().await {
+            Ok(visitor) => let_in(visitor),
+            Err(error) => {
+                tracing::warn!(%error, "nobody can be let in at the machine's door");
+                tokio::time::sleep(BREATH).await;
+            }
         }
     }
 }
@@ -129,13 +166,19 @@ impl Inside {
         match request {
             StoreRequest::Backup { to } => {
                 let written = self.store.backup(to).await;
+                let written = written.map(|()| Vec::new());
                 tell(&mut visitor, &written.map_err(Into::into)).await;
             }
-            StoreRequest::Restore { from } => {
-                // If there is no room the same is under way already.
-                let _ = self.restorations.try_send(Restoration { from, visitor });
-            }
+            StoreRequest::Restore { from } => self.put_back(PutBack::Database(from), visitor),
+            StoreRequest::RestoreAll { from } => self.put_back(PutBack::Everything(from), visitor),
         }
+    }
+}
+
+impl Inside {
+    fn put_back(&self, copy: PutBack, visitor: UnixStream) {
+        // If there is no room the same is under way already.
+        let _ = self.restorations.try_send(Restoration { copy, visitor });
     }
 }
 
@@ -182,6 +225,34 @@ async fn serve(
                 let Ok(notice) = notice else { return Ok(()) };
                 let Ok(text) = Envelope::<RelayToDevice>::new(notice).to_json() else { continue };
                 to.write_all(format!("{text}\n").as_bytes()).await?;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_door_stays_open_after_somebody_could_not_be_let_in() {
+        let no_room = || io::Error::from_raw_os_error(24);
+        let mut coming = vec![Ok(2), Err(no_room()), Err(no_room()), Ok(1)];
+        let (came, mut seen) = mpsc::channel(4);
+        let accept = || {
+            let accepted = coming.pop();
+            async move {
+                match accepted {
+                    Some(accepted) => accepted,
+                    None => std::future::pending().await,
+                }
+            }
+        };
+        let let_in = |visitor: i32| came.try_send(visitor).unwrap();
+        tokio::select! {
+            () = let_in_all(accept, let_in) => {}
+            both = async { [seen.recv().await, seen.recv().await] } => {
+                assert_eq!(both, [Some(1), Some(2)]);
             }
         }
     }

@@ -14,7 +14,7 @@ mod pair;
 mod store;
 
 pub(crate) use devices::{DevicesArgs, paired, parse_rights, run as devices, terminal};
-pub(crate) use door::{Door, Inside, Restoration, is_for_the_machine};
+pub(crate) use door::{Door, Inside, PutBack, Restoration, is_for_the_machine};
 pub(crate) use pair::{Code, PairArgs, offer, run as pair};
 pub(crate) use store::{StoreRequest, ask_store, find, tell};
 

@@ -25,8 +25,13 @@ pub(crate) enum StoreRequest {
         /// Where.
         to: PathBuf,
     },
-    /// Replace everything by this copy.
+    /// Replace the database by this copy.
     Restore {
+        /// Which.
+        from: PathBuf,
+    },
+    /// Put everything back that is in this folder.
+    RestoreAll {
         /// Which.
         from: PathBuf,
     },
@@ -37,19 +42,28 @@ pub(crate) enum StoreRequest {
 pub(super) struct StoreAnswer {
     /// Why not, if it did not.
     pub(super) failed: Option<String>,
+    /// What was put back.
+    #[serde(default)]
+    pub(super) done: Vec<String>,
 }
 
 impl StoreAnswer {
-    fn of(outcome: &anyhow::Result<()>) -> Self {
-        let failed = outcome.as_ref().err();
-        Self {
-            failed: failed.map(|error| format!("{error:#}")),
+    fn of(outcome: &anyhow::Result<Vec<String>>) -> Self {
+        match outcome {
+            Ok(done) => Self {
+                failed: None,
+                done: done.clone(),
+            },
+            Err(error) => Self {
+                failed: Some(format!("{error:#}")),
+                done: Vec::new(),
+            },
         }
     }
 }
 
 /// Tells whoever asked how it went. If they are gone nobody needs to know.
-pub(crate) async fn tell(visitor: &mut UnixStream, outcome: &anyhow::Result<()>) {
+pub(crate) async fn tell(visitor: &mut UnixStream, outcome: &anyhow::Result<Vec<String>>) {
     if let Ok(text) = serde_json::to_string(&StoreAnswer::of(outcome)) {
         let _ = visitor.write_all(format!("{text}\n").as_bytes()).await;
     }
@@ -67,8 +81,8 @@ pub(crate) async fn find(folders: &[PathBuf]) -> anyhow::Result<PathBuf> {
     chosen.cloned().context("no data folder is named")
 }
 
-/// Asks at the door of a folder.
-pub(crate) async fn ask_store(data: &Path, request: &StoreRequest) -> anyhow::Result<()> {
+/// Asks at the door of a folder. Gives what was put back.
+pub(crate) async fn ask_store(data: &Path, request: &StoreRequest) -> anyhow::Result<Vec<String>> {
     let stream = UnixStream::connect(socket(data)).await;
     let (from, mut to) = stream.context("`estelle up` has ended")?.into_split();
     let line = serde_json::to_string(request)? + "\n";
@@ -84,8 +98,9 @@ pub(crate) async fn ask_store(data: &Path, request: &StoreRequest) -> anyhow::Re
         bail!("`estelle up` has ended in the middle of it")
     };
     let answer = tokio::time::timeout(PATIENCE, answering).await;
-    match answer.context("`estelle up` does not answer")??.failed {
-        None => Ok(()),
+    let answer = answer.context("`estelle up` does not answer")??;
+    match answer.failed {
+        None => Ok(answer.done),
         Some(error) => bail!("{error}"),
     }
 }

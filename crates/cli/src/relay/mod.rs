@@ -96,6 +96,9 @@ struct ServeArgs {
     /// Open /metrics to whoever presents the bearer token in this file.
     #[arg(long, value_name = "FILE")]
     metrics_token_file: Option<PathBuf>,
+    /// Print one line of JSON when it listens.
+    #[arg(long)]
+    json: bool,
 }
 
 impl ServeArgs {
@@ -177,7 +180,8 @@ fn default_registry() -> anyhow::Result<PathBuf> {
 
 fn serve(path: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
     let config = args.config.load()?;
-    logging::to_stderr(&config.log);
+    logging::to_stderr(&config);
+    let is_json = args.json;
     let section = args.over(config.relay);
     let registry = Registry::open(path)?;
     let config = relay_config(section)?;
@@ -188,7 +192,12 @@ fn serve(path: &Path, args: ServeArgs) -> anyhow::Result<ExitCode> {
         let mut signals = Signals::listen()?;
         let relay = Relay::bind(config, registry).await?;
         let steward = Steward::open(path);
-        anstream::println!("listening on {}", relay.local_addr());
+        let address = relay.local_addr();
+        if is_json {
+            anstream::println!("{}", serde_json::json!({ "listening": address }));
+        } else {
+            anstream::println!("listening on {address}");
+        }
         tokio::select! {
             _ = signals.next() => {}
             () = steward.serve(&relay) => {}

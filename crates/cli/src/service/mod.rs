@@ -25,6 +25,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Start everything with this machine, as a unit of systemd for this user.
 #[derive(Debug, Args)]
 pub(crate) struct ServiceArgs {
+    /// Print JSON.
+    #[arg(long, global = true)]
+    json: bool,
     #[command(subcommand)]
     command: ServiceCommand,
 }
@@ -36,11 +39,7 @@ enum ServiceCommand {
     /// Stop and remove the unit. The host and its runs go on; `estelle host stop --all` ends them.
     Uninstall,
     /// Say whether the unit is there and runs.
-    Status {
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    Status,
 }
 
 #[derive(Debug, Args)]
@@ -73,11 +72,15 @@ pub(crate) fn run(args: &ServiceArgs) -> anyhow::Result<ExitCode> {
         .build()?;
     runtime.block_on(async {
         match &args.command {
-            ServiceCommand::Install(args) => install(args).await,
-            ServiceCommand::Uninstall => uninstall().await,
-            ServiceCommand::Status { json } => {
+            ServiceCommand::Install(install_args) => install(install_args, args.json).await,
+            ServiceCommand::Uninstall => uninstall(args.json).await,
+            ServiceCommand::Status => {
                 let state = state().await;
-                let shown = if *json { state.json()? } else { state.text() };
+                let shown = if args.json {
+                    state.json()?
+                } else {
+                    state.text()
+                };
                 anstream::println!("{shown}");
                 Ok(state.exit_code())
             }
@@ -85,7 +88,7 @@ pub(crate) fn run(args: &ServiceArgs) -> anyhow::Result<ExitCode> {
     })
 }
 
-async fn install(args: &InstallArgs) -> anyhow::Result<ExitCode> {
+async fn install(args: &InstallArgs, is_json: bool) -> anyhow::Result<ExitCode> {
     // A deploy changes where the link leads, so that the link is what has to be started.
     let program = crate::successor::started_as()?;
     let named = |path: &Option<PathBuf>| path.as_ref().map(std::path::absolute).transpose();
@@ -97,7 +100,11 @@ async fn install(args: &InstallArgs) -> anyhow::Result<ExitCode> {
     };
     let text = unit.text()?;
     if args.print {
-        anstream::print!("{text}");
+        if is_json {
+            anstream::println!("{}", json!({ "text": text }));
+        } else {
+            anstream::print!("{text}");
+        }
         return Ok(ExitCode::SUCCESS);
     }
     let file = file()?;
@@ -105,25 +112,37 @@ async fn install(args: &InstallArgs) -> anyhow::Result<ExitCode> {
     std::fs::create_dir_all(folder)
         .with_context(|| format!("failed to make {}", folder.display()))?;
     std::fs::write(&file, text).with_context(|| format!("failed to write {}", file.display()))?;
-    anstream::println!("Wrote {}", file.display());
+    if !is_json {
+        anstream::println!("Wrote {}", file.display());
+    }
     if args.no_start {
-        return Ok(ExitCode::SUCCESS);
+        return installed(is_json).await;
     }
     if !has_systemd() {
         bail!("the unit is written, and there is no systemd for users here that could start it");
     }
     systemctl(&["daemon-reload"]).await?;
     systemctl(&["enable", "--now", UNIT]).await?;
-    anstream::println!("It runs, and starts with the next login.");
-    if !lingers() {
-        anstream::println!(
-            "To start it with the machine, and keep it when you log out: loginctl enable-linger"
-        );
+    if !is_json {
+        anstream::println!("It runs, and starts with the next login.");
+        if !lingers() {
+            anstream::println!(
+                "To start it with the machine, and keep it when you log out: loginctl enable-linger"
+            );
+        }
+    }
+    installed(is_json).await
+}
+
+/// Says to programs how the unit is now.
+async fn installed(is_json: bool) -> anyhow::Result<ExitCode> {
+    if is_json {
+        anstream::println!("{}", state().await.json()?);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-async fn uninstall() -> anyhow::Result<ExitCode> {
+async fn uninstall(is_json: bool) -> anyhow::Result<ExitCode> {
     let file = file()?;
     if !file.exists() {
         bail!("there is no unit {}", file.display());
@@ -135,10 +154,14 @@ async fn uninstall() -> anyhow::Result<ExitCode> {
     if has_systemd() {
         systemctl(&["daemon-reload"]).await?;
     }
-    anstream::println!(
-        "Removed {}; the host goes on with what it does.",
-        file.display()
-    );
+    if is_json {
+        anstream::println!("{}", json!({ "removed": file }));
+    } else {
+        anstream::println!(
+            "Removed {}; the host goes on with what it does.",
+            file.display()
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -18,11 +18,11 @@ pub(super) struct Unit {
 impl Unit {
     /// The file as systemd reads it.
     pub(super) fn text(&self) -> anyhow::Result<String> {
-        let mut command = word(&path_text(&self.program)?)?;
+        let mut command = argument(&path_text(&self.program)?)?;
         command.push_str(" up --json");
         for (option, path) in [("--data", &self.data), ("--config", &self.config)] {
             if let Some(path) = path {
-                write!(command, " {option} {}", word(&path_text(path)?)?)?;
+                write!(command, " {option} {}", argument(&path_text(path)?)?)?;
             }
         }
         let path = self
@@ -47,6 +47,8 @@ impl Unit {
              KillMode=process\n\
              # A run that needs too much memory goes alone.\n\
              OOMPolicy=continue\n\
+             # The host makes a control group for each run below this unit, and systemd leaves those alone.\n\
+             Delegate=yes\n\
              # Nothing that the agent starts is counted against a limit of this unit.\n\
              TasksMax=infinity\n\
              LimitNOFILE=524288\n\
@@ -64,7 +66,12 @@ fn path_text(path: &Path) -> anyhow::Result<String> {
     text.with_context(|| format!("{} is no text, and systemd wants one", path.display()))
 }
 
-/// A word as systemd takes it: in quotes, with `%` and `$` that mean themselves.
+/// A word of a command: there `$` would begin a variable.
+fn argument(text: &str) -> anyhow::Result<String> {
+    word(&text.replace('$', "$$"))
+}
+
+/// A word as systemd takes it: in quotes, with a `%` that means itself.
 fn word(text: &str) -> anyhow::Result<String> {
     if text.chars().any(char::is_control) {
         bail!("`{}` holds a control character", text.escape_debug());
@@ -73,7 +80,7 @@ fn word(text: &str) -> anyhow::Result<String> {
     for c in text.chars() {
         match c {
             '"' | '\\' => quoted.extend(['\\', c]),
-            '%' | '$' => quoted.extend([c, c]),
+            '%' => quoted.extend([c, c]),
             _ => quoted.push(c),
         }
     }
@@ -104,6 +111,11 @@ mod tests {
         let text = unit().text().unwrap();
         assert_eq!(line(&text, "KillMode"), Some("process"));
         assert_eq!(line(&text, "OOMPolicy"), Some("continue"));
+        assert_eq!(
+            line(&text, "Delegate"),
+            Some("yes"),
+            "runs have control groups of their own"
+        );
         assert_eq!(line(&text, "Restart"), Some("always"));
         assert_eq!(line(&text, "StartLimitIntervalSec"), Some("0"));
         // It would end what outlives the unit when the user has logged out.
@@ -116,7 +128,7 @@ mod tests {
             program: "/opt/my programs/estelle".into(),
             data: Some("/data/100% \"mine\" $HOME".into()),
             config: Some("/etc/estelle.toml".into()),
-            path: Some("/usr/bin:/opt/a b".to_owned()),
+            path: Some("/usr/bin:/opt/a $b".to_owned()),
         };
         let text = unit.text().unwrap();
         assert_eq!(
@@ -125,7 +137,7 @@ mod tests {
         );
         assert_eq!(
             line(&text, "Environment").unwrap(),
-            "\"PATH=/usr/bin:/opt/a b\""
+            "\"PATH=/usr/bin:/opt/a $b\""
         );
     }
 

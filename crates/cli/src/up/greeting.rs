@@ -7,6 +7,7 @@ use estelle_proto::DeviceId;
 use serde_json::json;
 
 use crate::chat::agent::{Agent, Kind};
+use crate::ending::HostEnd;
 
 /// Everything that is worth saying.
 #[derive(Debug)]
@@ -34,9 +35,16 @@ impl Greeting {
     }
 
     /// When relay and Pylon have ended.
-    pub(super) fn farewell(&self) -> String {
+    pub(super) fn farewell(&self, host: HostEnd) -> String {
+        let rest = match host {
+            HostEnd::Ended => {
+                return "Relay, Pylon and host have ended, and the agents with them.".to_owned();
+            }
+            HostEnd::Left => "the host goes on with what it does.",
+            HostEnd::Unknown => "the host may still be ending its agents, or go on with them.",
+        };
         format!(
-            "Relay and Pylon have ended; the host goes on with what it does.\n\
+            "Relay and Pylon have ended; {rest}\n\
              To end it as well: estelle host stop --all --data {}",
             self.data.display()
         )

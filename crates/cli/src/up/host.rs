@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::secrets::put;
 use crate::chat::agent::Agent;
 use crate::config::Config;
+use crate::host::HostProcess;
 use crate::logging;
 
 /// The log of a host that was started here.
@@ -36,6 +37,9 @@ const CALL_EVERY: Duration = Duration::from_millis(20);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Lines of its log that are shown when it does not start.
 const LAST_LINES: usize = 8;
+
+/// Lets a host refuse first what must not be touched or run.
+pub(crate) const DENY_FIRST: &str = "--deny-first";
 
 /// What a host was started with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,6 +63,8 @@ pub(crate) fn host_args(data: &Path) -> Vec<String> {
 pub(super) struct HostKeeper {
     data: PathBuf,
     args: Vec<String>,
+    /// What it logs and how, as variables: they may change without another host.
+    log: [(&'static str, String); 2],
 }
 
 impl HostKeeper {
@@ -78,7 +84,7 @@ impl HostKeeper {
             host.turn_limit_minutes.to_string(),
         ];
         let switches = [
-            (host.deny_first, "--deny-first"),
+            (host.deny_first, DENY_FIRST),
             (host.shutdown_stops_runs, "--shutdown-stops-runs"),
         ];
         let on = switches.into_iter().filter(|(is_on, _)| *is_on);
@@ -86,6 +92,10 @@ impl HostKeeper {
         Self {
             data: data.to_owned(),
             args,
+            log: [
+                ("ESTELLE_LOG", config.log.clone()),
+                ("ESTELLE_LOG_FORMAT", config.log_format.word().to_owned()),
+            ],
         }
     }
 
@@ -96,8 +106,35 @@ impl HostKeeper {
                 return Ok(());
             }
             tracing::info!("the host was started for something else; it is replaced");
-            leave(client).await?;
+            self.leave(client).await?;
         }
+        self.let_go().await?;
+        self.start().await
+    }
+
+    /// Asks a host to end, and waits until it has given everything up. Its runs live on.
+    async fn leave(&self, mut client: Client) -> anyhow::Result<()> {
+        let process = HostProcess::of(&self.data);
+        client.ask(leave_runs()).await?;
+        let gone = async {
+            while client.receive().await.is_ok() {}
+            process.gone().await;
+        };
+        tokio::time::timeout(PATIENCE, gone)
+            .await
+            .context("the host that runs did not end in time")
+    }
+
+    /// Asks the host to leave, if there is one; its runs live on.
+    pub(super) async fn send_away(&self) -> anyhow::Result<()> {
+        if let Some(client) = self.call().await? {
+            self.leave(client).await?;
+        }
+        self.let_go().await
+    }
+
+    /// Waits until no host holds the folder.
+    async fn let_go(&self) -> anyhow::Result<()> {
         let let_go = async {
             while self.is_held() {
                 tokio::time::sleep(CALL_EVERY).await;
@@ -109,8 +146,7 @@ impl HostKeeper {
                 "a host holds {} and does not answer: end it, then try again",
                 self.data.display()
             )
-        })?;
-        self.start().await
+        })
     }
 
     /// Calls the host, if there is one. One that dies while it is called is none.
@@ -161,6 +197,7 @@ impl HostKeeper {
             .arg(&self.data)
             .arg("--detached")
             .args(&self.args)
+            .envs(self.log.clone())
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)
@@ -219,11 +256,10 @@ impl HostKeeper {
     }
 }
 
-/// Asks a host to end, and waits until it has. Its runs live on.
-async fn leave(mut client: Client) -> anyhow::Result<()> {
-    client.ask(Shutdown::default()).await?;
-    let gone = async { while client.receive().await.is_ok() {} };
-    tokio::time::timeout(PATIENCE, gone)
-        .await
-        .context("the host that runs did not end in time")
+/// Whoever replaces a host wants its runs, whatever it is configured to do when it ends for good.
+pub(crate) fn leave_runs() -> Shutdown {
+    Shutdown {
+        stop_runs: Some(false),
+        ..Shutdown::default()
+    }
 }

@@ -10,9 +10,10 @@
 
 mod greeting;
 mod host;
+mod running;
 mod secrets;
 
-pub(crate) use host::host_args;
+pub(crate) use host::{DENY_FIRST, host_args, leave_runs};
 pub(crate) use secrets::{TERMINAL_NAME, TERMINAL_RIGHTS, Terminal, put};
 
 use std::io::IsTerminal as _;
@@ -22,24 +23,24 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use estelle_proto::Right;
-use estelle_pylon::link::relay::RelayState;
 use estelle_relay::{OpenError, Registry, Relay};
+use tokio::net::UnixStream;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::chat::agent::{Agent, Wanted};
 use crate::config::{Config, ConfigArgs, RelaySection};
 use crate::data::DataArgs;
-use crate::logging;
-use crate::machine::{self, Code, Restoration};
-use crate::pylon::Pylon;
+use crate::ending::HostEnd;
+use crate::gateway::Reached;
+use crate::machine::{self, PutBack, Restoration};
+use crate::pylon::{self, Pylon};
 use crate::relay::{Steward, authority, relay_config};
 use crate::signals::Signals;
 use crate::successor::{self, Successor, Way};
+use crate::{archive, logging};
 use greeting::Greeting;
 use host::HostKeeper;
+use running::{Running, begin};
 
 /// The log of this process, in the data folder.
 const LOG: &str = "up.log";
@@ -47,7 +48,8 @@ const LOG: &str = "up.log";
 /// Run relay, Pylon and host on this machine, and say where the app is.
 ///
 /// Without a `claude` on this machine a simulated agent answers, and that is said. Ctrl-C ends relay and Pylon; the host
-/// goes on with what it does, and the next `estelle up` takes it up. `estelle host stop --all` ends everything.
+/// goes on with what it does, and the next `estelle up` takes it up. `estelle host stop --all` ends everything, and so does
+/// Ctrl-C with `host.shutdown_stops_runs`.
 #[derive(Debug, Args)]
 pub(crate) struct UpArgs {
     #[command(flatten)]
@@ -80,6 +82,8 @@ pub(crate) struct UpArgs {
 /// Runs the subcommand.
 pub(crate) fn run(args: &UpArgs) -> anyhow::Result<ExitCode> {
     let mut config = args.config.load()?;
+    // What the Pylon would refuse is refused before anything runs.
+    pylon::notify(&config.notifications)?;
     if let Some(listen) = args.listen {
         config.relay.listen = listen;
     }
@@ -106,13 +110,13 @@ pub(crate) fn run(args: &UpArgs) -> anyhow::Result<ExitCode> {
         args.data.folder()?
     };
     private_folder(&data)?;
-    logging::to_file(&config.log, &data.join(LOG))?;
+    logging::to_file(&config, &data.join(LOG))?;
     let mut successor = Successor::begin(&data)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("failed to start the runtime")?;
-    let served = serve(&config, &data, agent, args, &mut successor);
+    let served = serve_on(config, &data, &agent, args, &mut successor);
     let outcome = runtime.block_on(served);
     // A thread that reads standard input cannot be ended; it must not hold the program up.
     runtime.shutdown_background();
@@ -125,19 +129,87 @@ pub(crate) fn run(args: &UpArgs) -> anyhow::Result<ExitCode> {
 /// The realms, Pylons and devices of the relay.
 const REGISTRY: &str = "relay.json";
 
-async fn serve(
-    config: &Config,
+/// What follows when everything was ended.
+enum Next {
+    Leave,
+    /// A new program takes the place of this one.
+    Become(PathBuf),
+    /// A backup is put back, and everything starts anew.
+    Restore {
+        from: PathBuf,
+        visitor: UnixStream,
+        keeper: HostKeeper,
+        /// Where the relay listened.
+        address: SocketAddr,
+    },
+}
+
+/// A backup was put back, or was not; whoever wanted it waits to hear so.
+struct Restored {
+    outcome: anyhow::Result<Vec<String>>,
+    visitor: UnixStream,
+}
+
+/// Serves until somebody ends it; while a backup is put back it rests.
+async fn serve_on(
+    mut config: Config,
     data: &Path,
-    agent: Agent,
+    agent: &Agent,
     args: &UpArgs,
     successor: &mut Successor,
 ) -> anyhow::Result<Option<PathBuf>> {
+    // A signal that comes while it rests counts as soon as it serves again.
     let mut signals = Signals::listen()?;
+    let mut restored = None;
+    loop {
+        let serving = serve(
+            &config,
+            data,
+            agent,
+            args,
+            successor,
+            (&mut signals, restored.take()),
+        );
+        match serving.await? {
+            Next::Leave => return Ok(None),
+            Next::Become(program) => return Ok(Some(program)),
+            Next::Restore {
+                from,
+                visitor,
+                keeper,
+                address,
+            } => {
+                tracing::info!(from = %from.display(), "a backup is put back");
+                // Whoever is connected finds it where it was.
+                config.relay.listen = address;
+                let outcome = put_back(&from, data, &keeper).await;
+                restored = Some(Restored { outcome, visitor });
+            }
+        }
+    }
+}
+
+async fn put_back(from: &Path, data: &Path, keeper: &HostKeeper) -> anyhow::Result<Vec<String>> {
+    keeper.send_away().await?;
+    archive::at_rest(from, data).await
+}
+
+async fn serve(
+    config: &Config,
+    data: &Path,
+    agent: &Agent,
+    args: &UpArgs,
+    successor: &mut Successor,
+    (signals, restored): (&mut Signals, Option<Restored>),
+) -> anyhow::Result<Next> {
     // The registry is what keeps a second one away, so it comes first.
     let mut registry = open_registry(data)?;
     let pylon_token = secrets::of_pylon(&mut registry, config, data)?;
     let terminal = secrets::of_terminal(&mut registry, config, data)?;
-    let relay = Relay::bind(relay_config(config.relay.clone())?, registry).await?;
+    let reached = Reached::default();
+    let mut relay = relay_config(config.relay.clone())?;
+    relay.api = Some(reached.api(config.relay.realm.clone()));
+    let relay = Relay::bind(relay, registry).await?;
     let address = relay.local_addr();
     let page = shown_url(&config.relay, address);
     let terminal = Terminal {
@@ -147,7 +219,7 @@ async fn serve(
         ..terminal
     };
     terminal.store(data)?;
-    let keeper = HostKeeper::new(data, &agent, config);
+    let keeper = HostKeeper::new(data, agent, config);
     keeper.ensure().await?;
     let url = own_url(&config.relay, address);
     // One is enough: while a copy is put back nobody can ask for another.
@@ -161,7 +233,7 @@ async fn serve(
     let begin = async || {
         let deploys = way.deploys(config, data)?;
         let pylon = Pylon::start(config, data, (url.clone(), pylon_token.clone()), deploys)?;
-        begin(config, data, pylon, &keeper, &restorations).await
+        begin(config, data, pylon, &keeper, &restorations, &reached).await
     };
     let mut running = begin().await?;
     let gateway = running.gateway.map(|at| format!("http://{at}"));
@@ -169,110 +241,58 @@ async fn serve(
         address: page,
         is_reachable: config.relay.public_url.is_some() || !address.ip().is_loopback(),
         data: data.to_owned(),
-        agent,
+        agent: agent.clone(),
         pylon: config.pylon.id,
         gateway,
     };
     successor.is_ready();
-    if args.json {
-        anstream::println!("{}", greeting.json());
-    } else {
-        anstream::print!("{greeting}");
-    }
-    let is_interactive = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    if is_interactive && !args.json {
-        running.invite(data.to_owned(), greeting.is_reachable);
+    match restored {
+        Some(mut restored) => machine::tell(&mut restored.visitor, &restored.outcome).await,
+        None => greet(&greeting, &running, args),
     }
     let steward = Steward::open(&data.join(REGISTRY));
     let mut stewarding = Box::pin(steward.serve(&relay));
+    let mut end = HostEnd::Left;
     let next = loop {
         tokio::select! {
-            _ = signals.next() => break None,
-            Some(program) = successors.recv() => break Some(program),
-            () = &mut stewarding => {}
-            Some(mut wish) = wanted.recv() => {
-                running.stop().await;
-                let restored = crate::pylon::restore(data, wish.from).await;
-                running = begin().await?;
-                machine::tell(&mut wish.visitor, &restored).await;
+            signal = signals.next() => {
+                end = running.end_runs(config, data, signal, signals).await;
+                break Next::Leave;
             }
+            Some(program) = successors.recv() => break Next::Become(program),
+            () = &mut stewarding => {}
+            Some(Restoration { copy, mut visitor }) = wanted.recv() => match copy {
+                PutBack::Database(from) => {
+                    running.stop().await;
+                    let restored = crate::pylon::restore(data, from).await;
+                    running = begin().await?;
+                    let restored = restored.map(|()| vec!["database".to_owned()]);
+                    machine::tell(&mut visitor, &restored).await;
+                }
+                PutBack::Everything(from) => {
+                    let keeper = keeper.clone();
+                    break Next::Restore { from, visitor, keeper, address };
+                }
+            },
         }
     };
     drop(stewarding);
     running.stop().await;
     relay.stop().await;
-    if !args.json && next.is_none() {
-        anstream::println!("{}", greeting.farewell());
+    if !args.json && matches!(next, Next::Leave) {
+        anstream::println!("{}", greeting.farewell(end));
     }
     Ok(next)
 }
 
-/// The Pylon and whoever keeps its host.
-struct Running {
-    pylon: Pylon,
-    gateway: Option<SocketAddr>,
-    tasks: TaskTracker,
-    stop: CancellationToken,
-}
-
-/// Starts the Pylon and waits until it is there.
-async fn begin(
-    config: &Config,
-    data: &Path,
-    pylon: Pylon,
-    keeper: &HostKeeper,
-    restorations: &mpsc::Sender<Restoration>,
-) -> anyhow::Result<Running> {
-    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-    tasks.spawn(keeper.clone().keep(pylon.host.state(), stop.clone()));
-    joined(&pylon).await?;
-    pylon.open_door(data, restorations.clone())?;
-    let gateway = pylon.open_gateway(config, data).await?;
-    Ok(Running {
-        pylon,
-        gateway,
-        tasks,
-        stop,
-    })
-}
-
-impl Running {
-    fn invite(&self, data: PathBuf, is_reachable: bool) {
-        let stop = self.stop.clone();
-        self.tasks
-            .spawn(stop.run_until_cancelled_owned(invite(data, is_reachable)));
+/// Says where everything is, and offers to let the first device in if somebody is there to see it.
+fn greet(greeting: &Greeting, running: &Running, args: &UpArgs) {
+    if args.json {
+        return anstream::println!("{}", greeting.json());
     }
-
-    async fn stop(self) {
-        self.stop.cancel();
-        self.tasks.close();
-        self.tasks.wait().await;
-        self.pylon.stop().await;
-    }
-}
-
-/// Offers to let the first device in; a phone can only come when it can reach us.
-async fn invite(data: PathBuf, is_reachable: bool) {
-    let show = if is_reachable { Code::Both } else { Code::Link };
-    let rights = vec![Right::View, Right::Prompt, Right::Approve];
-    if let Err(error) = machine::offer(&[data], rights, show).await {
-        anstream::println!("{error:#}");
-    }
-}
-
-/// Waits until the relay has let the Pylon in: only then is there anybody to talk to.
-async fn joined(pylon: &Pylon) -> anyhow::Result<()> {
-    const PATIENCE: std::time::Duration = std::time::Duration::from_secs(20);
-    let mut state = pylon.relay.state();
-    let is_up = |state: &RelayState| matches!(state, RelayState::Up(_));
-    let waited = tokio::time::timeout(PATIENCE, state.wait_for(is_up)).await;
-    if matches!(waited, Ok(Ok(_))) {
-        return Ok(());
-    }
-    drop(waited);
-    match &*pylon.relay.state().borrow() {
-        RelayState::Up(_) => Ok(()),
-        RelayState::Away(reason) => anyhow::bail!("the Pylon cannot join its own relay: {reason}"),
+    anstream::print!("{greeting}");
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        running.invite(greeting.data.clone(), greeting.is_reachable);
     }
 }
 

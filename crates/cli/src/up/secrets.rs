@@ -5,7 +5,7 @@
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -30,7 +30,8 @@ pub(crate) const TERMINAL_RIGHTS: [Right; 5] = [
     Right::Admin,
 ];
 
-/// The secret of the Pylon, made when there is none that the registry knows.
+/// The secret of the Pylon, made when there is none by which the registry knows this very Pylon. It looks as the
+/// configuration says now.
 pub(super) fn of_pylon(
     registry: &mut Registry,
     config: &Config,
@@ -38,18 +39,19 @@ pub(super) fn of_pylon(
 ) -> anyhow::Result<Token> {
     let (pylon, realm) = (&config.pylon, &config.relay.realm);
     let path = token_file(pylon, data);
-    let kept = read_token(&path).ok();
-    if let Some(token) =
-        kept.filter(|token| registry.knows(token) && registry.has_pylon(realm, pylon.id))
-    {
-        return Ok(token);
-    }
     let profile = PylonProfile {
         device_id: pylon.id,
         name: pylon.name(),
         icon: pylon.icon.clone(),
         role: pylon.role.clone(),
     };
+    let kept = read_token(&path).ok();
+    if let Some(token) = kept.filter(|token| registry.is_of_pylon(token, realm, pylon.id)) {
+        if registry.dress_pylon(realm, profile)? {
+            registry.save()?;
+        }
+        return Ok(token);
+    }
     let token = registry.put_pylon(realm, profile)?;
     registry.save()?;
     put(&path, token.reveal())?;
@@ -103,18 +105,22 @@ impl Terminal {
     }
 }
 
-/// The secret of the commands on this machine, made when there is none that the registry knows.
+/// The secret of the commands on this machine, made when there is none that lets them into its realm. One of another realm
+/// is taken back there.
 pub(super) fn of_terminal(
     registry: &mut Registry,
     config: &Config,
     data: &Path,
 ) -> anyhow::Result<Terminal> {
-    let known = |kept: &Terminal| {
-        let token = Token::parse(&kept.token);
-        token.is_ok_and(|token| registry.knows(&token))
-    };
-    if let Some(kept) = Terminal::load(data).filter(known) {
-        return Ok(kept);
+    let realm = &config.relay.realm;
+    if let Some(kept) = Terminal::load(data)
+        && let Ok(token) = Token::parse(&kept.token)
+    {
+        match registry.realm_of_device(&token) {
+            Some(known) if known == realm => return Ok(kept),
+            Some(_) => registry.remove_device_of(&token),
+            None => {}
+        }
     }
     let device = NewDevice {
         name: Name::parse(TERMINAL_NAME)?,
@@ -123,7 +129,7 @@ pub(super) fn of_terminal(
     };
     let since = SystemTime::now().duration_since(UNIX_EPOCH)?;
     let now = Timestamp(i64::try_from(since.as_millis())?);
-    let (_, token) = registry.add_device(&config.relay.realm, device, now)?;
+    let (_, token) = registry.add_device(realm, device, now)?;
     registry.save()?;
     Ok(Terminal {
         url: String::new(),
@@ -144,8 +150,12 @@ fn page_of(url: &str) -> String {
     }
 }
 
-/// Puts a private file in place of another, whole.
+/// Puts a private file in place of another, whole. One that says the same already stays, so that a start needs no room on
+/// the disk for what has not changed.
 pub(crate) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
+    if is_kept(path, text) {
+        return Ok(());
+    }
     let failed = || format!("failed to write {}", path.display());
     let mut fresh = path.as_os_str().to_owned();
     fresh.push(".new");
@@ -158,9 +168,29 @@ pub(crate) fn put(path: &Path, text: &str) -> anyhow::Result<()> {
     std::fs::rename(&fresh, path).with_context(failed)
 }
 
+/// Whether a file of our own says just this.
+fn is_kept(path: &Path, text: &str) -> bool {
+    let is_private = std::fs::symlink_metadata(path)
+        .is_ok_and(|found| found.is_file() && found.mode() & 0o777 == 0o600);
+    let kept = std::fs::read(path).unwrap_or_default();
+    is_private && kept.strip_suffix(b"\n") == Some(text.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_not_changed_needs_no_room_on_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        put(&path, "one").unwrap();
+        // Where the fresh copy would be written something is in the way, as on a disk without room.
+        std::fs::create_dir(folder.path().join("secret.new")).unwrap();
+        put(&path, "one").unwrap();
+        put(&path, "two").unwrap_err();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\n");
+    }
 
     #[test]
     fn a_secret_of_a_relay_elsewhere_goes_to_no_other() {
@@ -207,5 +237,53 @@ mod tests {
         assert_ne!(fresh.reveal(), first.reveal());
         let fresh = of_terminal(&mut registry, &config, data).unwrap();
         assert_ne!(fresh.token, terminal.token);
+    }
+
+    fn registry(data: &Path) -> Registry {
+        Registry::open(data.join("relay.json")).unwrap()
+    }
+
+    #[test]
+    fn a_pylon_looks_as_its_configuration_says_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, mut config) = (folder.path(), Config::default());
+        let mut registry = registry(data);
+        let first = of_pylon(&mut registry, &config, data).unwrap();
+        config.pylon.icon = "🌊".to_owned();
+        config.pylon.role = "office".to_owned();
+        let again = of_pylon(&mut registry, &config, data).unwrap();
+        assert_eq!(again.reveal(), first.reveal(), "it stays the same Pylon");
+        drop(registry);
+        let kept = self::registry(data).pylons().remove(0).profile;
+        assert_eq!((kept.icon.as_str(), kept.role.as_str()), ("🌊", "office"));
+    }
+
+    #[test]
+    fn a_pylon_that_changes_its_id_and_back_has_a_secret_of_its_own_each_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, mut config) = (folder.path(), Config::default());
+        let mut registry = registry(data);
+        for id in [1, 2, 1] {
+            config.pylon.id = estelle_proto::DeviceId(id);
+            let token = of_pylon(&mut registry, &config, data).unwrap();
+            assert!(registry.is_of_pylon(&token, &config.relay.realm, config.pylon.id));
+        }
+    }
+
+    #[test]
+    fn the_terminal_goes_along_into_another_realm() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, mut config) = (folder.path(), Config::default());
+        let mut registry = registry(data);
+        let old = of_terminal(&mut registry, &config, data).unwrap();
+        old.clone().store(data).unwrap();
+        config.relay.realm = estelle_relay::RealmName::parse("elsewhere").unwrap();
+        let new = of_terminal(&mut registry, &config, data).unwrap();
+        let realm = |kept: &Terminal| {
+            let token = Token::parse(&kept.token).unwrap();
+            registry.realm_of_device(&token).cloned()
+        };
+        assert_eq!(realm(&new), Some(config.relay.realm.clone()));
+        assert_eq!(realm(&old), None, "it lets nobody into the old one");
     }
 }

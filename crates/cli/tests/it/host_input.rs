@@ -185,6 +185,7 @@ fn what_is_no_sensible_message_is_refused_and_begins_nothing() {
         "clear_session",
         "delete_session",
         "touch",
+        "get_cost",
         "subscribe",
     ] {
         let command = json!({ "type": kind, "sessionId": "nobody" });

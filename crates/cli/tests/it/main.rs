@@ -10,6 +10,7 @@
 mod archive;
 mod care;
 mod client;
+mod commands;
 mod conformance;
 mod deploy;
 mod durable;
@@ -22,6 +23,7 @@ mod pipe;
 mod policy;
 mod program;
 mod relay;
+mod screen;
 mod tasks;
 mod terminal;
 mod up;

@@ -147,17 +147,7 @@ pub(super) async fn create_workspace(
 }
 
 pub(super) async fn delete_workspace(caller: &Caller) -> Result<Answer, Failure> {
-    let unknown = || {
-        Failure::new(
-            StatusCode::NOT_FOUND,
-            "unknown_workspace",
-            "there is no such workspace",
-        )
-    };
-    let id = caller.id.as_deref().map(WorkspaceId::parse);
-    let Some(Ok(id)) = id else {
-        return Err(unknown());
-    };
+    let id = caller.workspace()?;
     let PylonToApp::WorkspaceDeleteResult(deleted) = caller.ask(WorkspaceDelete::new(id)).await?
     else {
         return Err(Failure::mismatch());

@@ -6,10 +6,11 @@ use estelle_proto::conversations::{ConversationCreate, ConversationDelete, Conve
 use estelle_proto::history::HistoryRequest;
 use estelle_proto::ipc::SessionStatus;
 use estelle_proto::limits::MAX_HISTORY_PAGE;
+use estelle_proto::worktrees::WorktreeWish;
 use estelle_proto::{
     ConversationId, Epoch, PermissionMode, PylonToApp, Reply as _, Seq, SkillType, WorkspaceId,
 };
-use estelle_pylon::store::KnownConversation;
+use estelle_pylon::store::{KnownConversation, Life, WorktreeRow};
 use hyper::StatusCode;
 use serde::{Deserialize, Serialize};
 
@@ -18,10 +19,12 @@ use crate::body::ShortName;
 use crate::failure::Failure;
 use crate::query::Query;
 use crate::respond::{Answer, done, json};
-use crate::shape::{Message, Permission, Session, pending};
+use crate::shape::{Message, Permission, Session};
 
 /// No model has a longer name.
 const LONGEST_MODEL: usize = 128;
+/// In bytes, which are letters here.
+const LONGEST_BRANCH: usize = 100;
 
 #[derive(Debug, Serialize)]
 struct Sessions {
@@ -41,8 +44,9 @@ struct Whole {
 
 /// A session with what the host says about it.
 pub(super) async fn whole(caller: &Caller, known: KnownConversation) -> Session {
-    let status = caller.status(&known.conversation.conversation_id).await;
-    Session::new(known, status.as_ref())
+    let id = &known.conversation.conversation_id;
+    let (status, life) = (caller.status(id).await, caller.life(id).await);
+    Session::new(known, life, status.as_ref())
 }
 
 pub(super) async fn list(caller: &Caller, query: Option<&str>) -> Result<Answer, Failure> {
@@ -60,6 +64,12 @@ pub(super) async fn list(caller: &Caller, query: Option<&str>) -> Result<Answer,
         }
         Err(_) => BTreeMap::new(),
     };
+    let lives = parts.store.lives().await;
+    let lives = lives.map_err(|error| failed(&error))?;
+    let trees = parts.store.worktrees().await;
+    let trees = trees.map_err(|error| failed(&error))?.into_iter();
+    let trees: BTreeMap<ConversationId, WorktreeRow> =
+        trees.map(|row| (row.conversation.clone(), row)).collect();
     let wanted = listing.workspaces.into_iter();
     let wanted = wanted.filter(|workspace| {
         only.as_ref()
@@ -69,15 +79,19 @@ pub(super) async fn list(caller: &Caller, query: Option<&str>) -> Result<Answer,
     for workspace in wanted {
         for conversation in workspace.conversations {
             let host = hosted.get(&conversation.conversation_id);
+            let life = lives.get(&conversation.conversation_id).copied();
             let own = conversation.permission_mode.clone();
+            let tree = trees.get(&conversation.conversation_id);
+            let folder = tree.map_or(&workspace.working_dir, |row| &row.folder);
             let known = KnownConversation {
                 workspace_id: workspace.workspace_id.clone(),
-                working_dir: workspace.working_dir.clone(),
+                working_dir: folder.clone(),
+                worktree: tree.cloned(),
                 permission_mode: own.unwrap_or_else(|| default.clone()),
                 model: conversation.model.clone(),
                 conversation,
             };
-            sessions.push(Session::new(known, host));
+            sessions.push(Session::new(known, life.unwrap_or_default(), host));
         }
     }
     Ok(json(StatusCode::OK, &Sessions { sessions }))
@@ -86,8 +100,10 @@ pub(super) async fn list(caller: &Caller, query: Option<&str>) -> Result<Answer,
 pub(super) async fn get(caller: &Caller) -> Result<Answer, Failure> {
     let known = caller.session().await?;
     let status = caller.status(&known.conversation.conversation_id).await;
-    let permissions = status.as_ref().map(pending).unwrap_or_default();
-    let session = Session::new(known, status.as_ref());
+    let life = caller.life(&known.conversation.conversation_id).await;
+    let id = &known.conversation.conversation_id;
+    let permissions = caller.permissions(id, status.as_ref()).await;
+    let session = Session::new(known, life, status.as_ref());
     let whole = Whole {
         session,
         permissions,
@@ -103,6 +119,41 @@ pub(super) struct NewSession {
     name: ShortName,
     model: Option<String>,
     permission_mode: Option<Mode>,
+    worktree: Option<Wish>,
+}
+
+/// A worktree of its own.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+struct Wish {
+    branch: Option<String>,
+    base: Option<String>,
+}
+
+impl Wish {
+    /// The names that this interface takes are fewer than those that git takes.
+    fn checked(self) -> Result<WorktreeWish, Failure> {
+        for (field, text, others) in [
+            ("branch", &self.branch, "_-/"),
+            ("base", &self.base, "_-/.~^"),
+        ] {
+            let Some(text) = text else { continue };
+            let fits = |letter: char| letter.is_ascii_alphanumeric() || others.contains(letter);
+            let parts = text.split('/');
+            let mut parts = parts.map(|part| part.starts_with(|l: char| l.is_ascii_alphanumeric()));
+            if text.len() > LONGEST_BRANCH || !text.chars().all(fits) || !parts.all(|part| part) {
+                let text = format!(
+                    "`{field}` has at most {LONGEST_BRANCH} letters, digits and `{others}`, \
+                     and each part begins with a letter or digit"
+                );
+                return Err(Failure::invalid(text));
+            }
+        }
+        Ok(WorktreeWish {
+            branch: self.branch,
+            base: self.base,
+        })
+    }
 }
 
 /// The modes that can be asked for.
@@ -132,17 +183,11 @@ pub(super) async fn create(caller: &Caller, new: NewSession) -> Result<Answer, F
         let text = "a mode of its own needs the right `admin`";
         return Err(Failure::new(StatusCode::FORBIDDEN, "forbidden", text));
     }
-    if new
-        .model
-        .as_ref()
-        .is_some_and(|model| model.chars().count() > LONGEST_MODEL)
-    {
-        let text = format!("`model` has at most {LONGEST_MODEL} characters");
-        return Err(Failure::invalid(text));
-    }
+    check_model(new.model.as_deref())?;
     let mut wish = ConversationCreate::new(new.workspace_id, new.name.0, SkillType::General);
     wish.model = new.model;
     wish.permission_mode = judging;
+    wish.worktree = new.worktree.map(Wish::checked).transpose()?;
     let PylonToApp::ConversationCreateResult(made) = caller.ask(wish).await? else {
         return Err(Failure::mismatch());
     };
@@ -152,8 +197,17 @@ pub(super) async fn create(caller: &Caller, new: NewSession) -> Result<Answer, F
         id: Some(made.conversation_id.to_string()),
         ..caller.clone()
     };
-    let session = Session::new(known.session().await?, None);
+    let session = Session::new(known.session().await?, Life::default(), None);
     Ok(json(StatusCode::CREATED, &One { session }))
+}
+
+/// Whether something could be the name of a model.
+pub(super) fn check_model(model: Option<&str>) -> Result<(), Failure> {
+    if model.is_some_and(|model| model.chars().count() > LONGEST_MODEL) {
+        let text = format!("`model` has at most {LONGEST_MODEL} characters");
+        return Err(Failure::invalid(text));
+    }
+    Ok(())
 }
 
 /// What can be changed about a session.

@@ -98,6 +98,8 @@ pub(crate) struct Answered {
     pub(crate) message: Option<String>,
     /// The answers to questions.
     pub(crate) answer: Option<Choices>,
+    /// Of what was shown: if the session asks about something else by now, nothing is answered.
+    pub(crate) input_hash: Option<String>,
 }
 
 /// Yes or no.
@@ -115,7 +117,8 @@ pub(crate) async fn answer(caller: &Caller, answered: Answered) -> Result<(), Fa
     let conversation = known.conversation.conversation_id;
     let reply = match (answered.action, answered.answer) {
         (Verdict::Approve, Some(answer)) => {
-            let answer = ClaudeAnswer::new(workspace, conversation, call, answer);
+            let mut answer = ClaudeAnswer::new(workspace, conversation, call, answer);
+            answer.input_hash = answered.input_hash;
             caller.ask(answer).await?
         }
         (verdict, _) => {
@@ -125,6 +128,7 @@ pub(crate) async fn answer(caller: &Caller, answered: Answered) -> Result<(), Fa
             };
             let mut answer = ClaudePermission::new(workspace, conversation, call, decision);
             answer.message = answered.message;
+            answer.input_hash = answered.input_hash;
             caller.ask(answer).await?
         }
     };
@@ -202,10 +206,14 @@ pub(super) async fn resume(caller: &Caller) -> Result<Answer, Failure> {
         .await;
     let resumed = resumed.map_err(|error| ApiError::from(&error))?;
     match resumed.outcome() {
-        // Somebody else was quicker.
         Err(error) if error.code == ErrorCode::Conflict => {
             let session = whole(caller, caller.session().await?).await;
-            return Err(Failure::not_stopped(session.status));
+            // Somebody else was quicker; or it is stopped and held, by a terminal for example.
+            return Err(if session.status == SessionState::Stopped {
+                error.into()
+            } else {
+                Failure::not_stopped(session.status)
+            });
         }
         outcome => outcome?,
     }
@@ -220,7 +228,7 @@ fn new_message_id() -> Option<ClientMessageId> {
     ClientMessageId::parse(&uuid::Uuid::now_v7().to_string()).ok()
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let millis = since.map_or(0, |since| since.as_millis());
     Timestamp(i64::try_from(millis).unwrap_or(i64::MAX))

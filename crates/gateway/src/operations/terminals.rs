@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json as value;
 
 use super::Caller;
+use super::sessions::check_model;
 use crate::failure::Failure;
 use crate::respond::{Answer, done, json};
 
@@ -62,6 +63,7 @@ pub(super) struct NewTerminal {
     workspace_id: Option<WorkspaceId>,
     path: Option<PathText>,
     prompt: Option<Prompt>,
+    model: Option<String>,
 }
 
 /// A whole number, also as `80.0`: JSON knows no other difference.
@@ -82,6 +84,7 @@ pub(super) async fn list(caller: &Caller) -> Result<Answer, Failure> {
 }
 
 pub(super) async fn create(caller: &Caller, new: NewTerminal) -> Result<Answer, Failure> {
+    check_model(new.model.as_deref())?;
     let kind = match new.kind {
         Kind::Shell => TerminalKind::Shell,
         Kind::Agent => TerminalKind::Agent,
@@ -91,6 +94,7 @@ pub(super) async fn create(caller: &Caller, new: NewTerminal) -> Result<Answer, 
         workspace_id: new.workspace_id,
         path: new.path,
         prompt: new.prompt,
+        model: new.model,
         ..TerminalCreate::new(kind, TerminalSize::new(new.cols, new.rows))
     };
     let PylonToApp::TerminalCreateResult(made) = caller.ask(wish).await? else {

@@ -1,4 +1,5 @@
-//! Between one client and its session: the state first, then what the client missed, then everything that happens.
+//! Between one client and its session: the state first, then what the client missed, then that this was all, then
+//! everything that happens.
 
 use std::time::Duration;
 
@@ -6,41 +7,27 @@ use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{HostEvent, Touch};
 use estelle_proto::{ConversationId, Epoch, ErrorCode, Seq};
 use estelle_pylon::desk::{Beginning, Item};
-use estelle_pylon::store::{HistoryPage, PageFrom, PageQuery};
 use futures_util::StreamExt as _;
 use hyper::StatusCode;
-use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_tungstenite::tungstenite::Message;
 
 use super::standing::{Known, Standing};
 use super::up::{self, Up, refused};
-use super::{Ending, Since, Socket, log, send};
+use super::{Ending, Socket, log, send};
 use crate::failure::Failure;
 use crate::lens::{Down, Lens};
+use crate::missed::{self, Frame, Head, Missed, Since, Stale};
 use crate::operations::Caller;
 use crate::shape::SessionState;
 
-/// How often a client is asked whether it is there.
-const PING: Duration = Duration::from_secs(20);
-/// How long it may say nothing at all.
-const SILENCE: Duration = Duration::from_mins(1);
+/// How long the host may take to say how a process is.
+const HOST_TIME: Duration = Duration::from_secs(2);
 /// What a client may have said without its being carried out yet.
 const UNDONE: usize = 16;
-/// The most that is told again; who missed more reads it as messages.
+/// The most that is told again; who missed more reads it as events, at its own pace.
 const REPLAY: usize = 2000;
-
-/// A message with its place in the log.
-#[derive(Debug, Serialize)]
-struct Frame<'a> {
-    #[serde(flatten)]
-    down: &'a Down,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    seq: Option<Seq>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    epoch: Option<Epoch>,
-}
 
 struct Pump<'a> {
     caller: &'a Caller,
@@ -87,11 +74,20 @@ impl Pump<'_> {
         let (tell, mut told) = mpsc::channel(UNDONE);
         let worker = up::carry_out(self.caller.clone(), said, tell);
         self.caller.shell.tasks.spawn(worker);
-        let mut ping = tokio::time::interval_at(Instant::now() + PING, PING);
+        let patience = self.caller.shell.config.patience;
+        let mut ping = tokio::time::interval_at(Instant::now() + patience.ping, patience.ping);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut heard = Instant::now();
+        let stop = self.caller.shell.stop.clone();
         loop {
             tokio::select! {
+                () = stop.cancelled() => {
+                    // What has happened until now is told: the end of the processes, perhaps.
+                    if let Ok(item) = items.try_recv() {
+                        self.items(item, &mut items, beginning.head).await?;
+                    }
+                    return Ok(Ending::GoingAway);
+                }
                 item = items.recv() => {
                     let Some(item) = item else {
                         return Ok(Ending::Again);
@@ -104,13 +100,13 @@ impl Pump<'_> {
                     self.heard(message.transpose(), &undone).await?;
                 }
                 _ = ping.tick() => {
-                    if heard.elapsed() > SILENCE {
+                    if heard.elapsed() > patience.silence {
                         return Ok(Ending::Gone);
                     }
-                    send(self.socket, Message::Ping(bytes::Bytes::new())).await?;
+                    self.send(Message::Ping(bytes::Bytes::new())).await?;
                     // A process that ends in good order says nothing about it.
                     if self.standing.is_quiet() {
-                        self.tell_status(None).await?;
+                        self.tell_status().await?;
                     }
                 }
             }
@@ -119,82 +115,78 @@ impl Pump<'_> {
 
     /// A client that looks is activity. The host is told in passing: nobody waits for it.
     fn touch(&self) {
-        let (host, id) = (self.caller.shell.parts.host.clone(), self.session.clone());
+        let (parts, id) = (self.caller.shell.parts.clone(), self.session.clone());
         self.caller.shell.tasks.spawn(async move {
             // A host that is away has no idle processes to stop either.
-            let _ = host.request(Touch::new(id)).await;
+            let _ = parts.host.request(Touch::new(id.clone())).await;
+            if let Err(error) = parts.store.touch(id, crate::operations::now()).await {
+                tracing::error!(%error, "the store failed");
+            }
         });
     }
 
-    /// The state, what was missed, what is being written, what waits for a person.
+    /// The state, what was missed, what is being written, what waits for a person; then that this was all of it. What
+    /// comes before the missed has no place in the log: a connection that breaks there begins where the last one ended.
     async fn begin(&mut self, beginning: &Beginning, since: Since) -> Result<(), Ending> {
-        self.tell_status(Some(beginning.head)).await?;
-        self.replay(beginning, since).await?;
+        self.tell_status().await?;
+        let place = self.replay(beginning, since).await?;
         for event in &beginning.under_way {
             self.show(event, None).await?;
         }
-        Ok(())
+        self.tell(&Down::CaughtUp {}, place).await
     }
 
-    async fn replay(&mut self, beginning: &Beginning, since: Since) -> Result<(), Ending> {
-        let newest = PageFrom::Newest { offset: 0 };
-        if let Some(page) = self.page(newest, beginning).await {
-            page.messages
-                .iter()
-                .for_each(|entry| self.lens.recall(entry));
-        }
-        let Some(mut after) = since.after.map(Seq) else {
-            return Ok(());
-        };
-        let is_stale = since
-            .epoch
-            .is_some_and(|epoch| beginning.epoch != Some(Epoch(epoch)));
-        if is_stale || after > beginning.head {
-            return self
-                .complain(ErrorCode::StaleCursor, "the history began anew")
-                .await;
-        }
-        let mut told = 0;
-        while after < beginning.head {
-            let Some(page) = self.page(PageFrom::After(after), beginning).await else {
-                return Err(Ending::Again);
-            };
-            for entry in &page.messages {
-                let seq = seq_of(entry);
-                if seq.is_some_and(|seq| seq > beginning.head) {
-                    return Ok(());
-                }
-                if let Some(down) = self.lens.replay(entry) {
-                    self.tell(&down, seq).await?;
-                }
-                after = seq.unwrap_or(after).max(after);
-            }
-            told += page.messages.len();
-            if !page.has_more || page.messages.is_empty() {
-                return Ok(());
-            }
-            if told > REPLAY {
-                let text = "too much was missed: read the messages";
-                return self.complain(ErrorCode::TooLarge, text).await;
-            }
-        }
-        Ok(())
-    }
-
-    async fn page(&mut self, from: PageFrom, beginning: &Beginning) -> Option<HistoryPage> {
-        let query = PageQuery {
-            conversation_id: self.session.clone(),
-            workspace_id: None,
-            limit: estelle_proto::limits::MAX_HISTORY_PAGE,
-            from,
+    /// Tells what was missed, and says up to where the client now has everything; nothing if it has not.
+    async fn replay(&mut self, beginning: &Beginning, since: Since) -> Result<Option<Seq>, Ending> {
+        let store = self.caller.shell.parts.store.clone();
+        let head = Head {
+            seq: beginning.head,
             epoch: beginning.epoch,
         };
-        self.caller.shell.parts.store.page(query).await.ok()
+        let recalled = missed::recall(&store, &self.session, &mut self.lens).await;
+        recalled.map_err(|_| Ending::Again)?;
+        let missed = Missed::since(&store, self.session.clone(), since, head).await;
+        let mut missed = match missed {
+            Ok(Some(missed)) => missed,
+            Ok(None) => return Ok(Some(head.seq)),
+            Err(Stale) => {
+                let text = "the history began anew";
+                self.complain(ErrorCode::StaleCursor, text).await?;
+                return Ok(Some(head.seq));
+            }
+        };
+        let mut entries = 0;
+        loop {
+            let page = missed.next(&mut self.lens).await;
+            let page = page.map_err(|_| Ending::Again)?;
+            for (down, seq) in &page.told {
+                self.tell(down, Some(*seq)).await?;
+            }
+            entries += page.entries;
+            if !page.has_more {
+                return Ok(Some(head.seq));
+            }
+            if entries > REPLAY {
+                let text = "too much was missed: read the rest as events";
+                self.complain(ErrorCode::TooLarge, text).await?;
+                return Ok(None);
+            }
+        }
     }
 
     async fn complain(&mut self, code: ErrorCode, text: &str) -> Result<(), Ending> {
+        self.refuse(code, text, None).await
+    }
+
+    /// Says that something is not done. Whoever said it under an id finds that id in it.
+    async fn refuse(
+        &mut self,
+        code: ErrorCode,
+        text: &str,
+        about: Option<String>,
+    ) -> Result<(), Ending> {
         let failure = Failure::new(StatusCode::CONFLICT, code.as_str(), text);
-        self.tell(&refused(failure, None), None).await
+        self.tell(&refused(failure, about), None).await
     }
 
     /// All that waits. The host is asked how the process is when that cannot be known from what happened.
@@ -215,7 +207,7 @@ impl Pump<'_> {
             next = more.try_recv().ok();
         }
         if is_unclear {
-            self.tell_status(None).await?;
+            self.tell_status().await?;
         }
         Ok(())
     }
@@ -229,7 +221,7 @@ impl Pump<'_> {
         }
         self.show(&event.event, event.seq).await?;
         match self.standing.after(&event.event) {
-            Known::Status(status) => self.tell_state(status, None).await.map(|()| false),
+            Known::Status(status) => self.tell_state(status).await.map(|()| false),
             Known::Unchanged => Ok(false),
             Known::Unclear => Ok(true),
         }
@@ -250,30 +242,36 @@ impl Pump<'_> {
     }
 
     /// Tells how the process is, if that is another one than before.
-    async fn tell_status(&mut self, seq: Option<Seq>) -> Result<(), Ending> {
+    async fn tell_status(&mut self) -> Result<(), Ending> {
         let Ok(known) = self.caller.session().await else {
             return Err(Ending::UnknownSession);
         };
-        let host = self.caller.status(&self.session).await;
-        let status = SessionState::of(&known.conversation.status, host.as_ref());
+        // A host that says nothing for so long is as good as away: what is known without it is told.
+        let host = tokio::time::timeout(HOST_TIME, self.caller.status(&self.session)).await;
+        let host = host.ok().flatten();
+        let ended = self.caller.life(&self.session).await.ended;
+        let status = SessionState::of(&known.conversation.status, host.as_ref(), ended);
         self.standing
             .learn(&known.conversation.status, host.as_ref());
-        self.tell_state(status, seq).await
+        self.tell_state(status).await
     }
 
-    async fn tell_state(&mut self, status: SessionState, seq: Option<Seq>) -> Result<(), Ending> {
+    async fn tell_state(&mut self, status: SessionState) -> Result<(), Ending> {
         if self.status == Some(status) {
             return Ok(());
         }
         self.status = Some(status);
-        self.tell(&Down::StatusChange { status }, seq).await
+        self.tell(&Down::StatusChange { status }, None).await
+    }
+
+    async fn send(&mut self, message: Message) -> Result<(), Ending> {
+        send(self.socket, message, self.caller.shell.config.patience).await
     }
 
     async fn tell(&mut self, down: &Down, seq: Option<Seq>) -> Result<(), Ending> {
-        let epoch = self.epoch.filter(|_| seq.is_some());
-        let frame = Frame { down, seq, epoch };
+        let frame = Frame::new(down, seq, self.epoch);
         match serde_json::to_string(&frame) {
-            Ok(text) => send(self.socket, Message::text(text)).await,
+            Ok(text) => self.send(Message::text(text)).await,
             Err(error) => {
                 tracing::error!(%error, "bug: a message cannot be written");
                 Ok(())
@@ -301,18 +299,15 @@ impl Pump<'_> {
             }
         };
         let Ok(message) = serde_json::from_str::<Up>(&text) else {
-            let text = "the message is not one of this interface";
-            return self.complain(ErrorCode::InvalidMessage, text).await;
+            let words = "the message is not one of this interface";
+            let about = up::about(&text);
+            return self.refuse(ErrorCode::InvalidMessage, words, about).await;
         };
         if undone.try_send(message).is_err() {
-            let text = "too much waits already; say it again later";
-            return self.complain(ErrorCode::RateLimited, text).await;
+            let words = "too much waits already; say it again later";
+            let about = up::about(&text);
+            return self.refuse(ErrorCode::RateLimited, words, about).await;
         }
         Ok(())
     }
-}
-
-/// The number of an entry.
-fn seq_of(entry: &estelle_proto::HistoryMessage) -> Option<Seq> {
-    crate::shape::Message::of(entry.clone()).map(|message| Seq(message.seq))
 }

@@ -35,7 +35,7 @@ impl Standing {
     /// The host was asked.
     pub(super) fn learn(&mut self, coarse: &ConversationStatus, host: Option<&SessionStatus>) {
         let has_process = host.is_some_and(|host| host.process.is_some());
-        self.is_alive = has_process && SessionState::of(coarse, host).is_alive();
+        self.is_alive = has_process && SessionState::of(coarse, host, None).is_alive();
     }
 
     /// Whether nothing is under way. Then the host cannot be ahead of what is still to be told of a turn.

@@ -17,12 +17,14 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{Ending, Socket, WRITE_TIME, log};
+use super::{Ending, Socket, log};
 use crate::operations::{Caller, ShownTerminal};
 
 const PING: Duration = Duration::from_secs(20);
 /// How long a client may say nothing at all.
 const SILENCE: Duration = Duration::from_mins(1);
+/// A client that takes nothing for so long is gone.
+const WRITE_TIME: Duration = Duration::from_secs(30);
 /// What is told beside the terminal: acknowledgements up, errors down.
 const ASIDE: usize = 512;
 /// Said once to everybody who looks.
@@ -208,7 +210,8 @@ async fn upward(
         let message = tokio::select! {
             message = stream.next() => message,
             Some(frame) = acked.recv() => {
-                speaker.say(Ack::new(frame)).await.map_err(|_| Ending::Gone)?;
+                // A keeper that is gone is told of by the other direction, with how the terminal ended.
+                let _ = speaker.say(Ack::new(frame)).await;
                 continue;
             }
             () = tokio::time::sleep_until(silent_since + SILENCE) => return Ok(Ending::Gone),

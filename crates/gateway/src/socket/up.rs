@@ -19,10 +19,12 @@ pub(super) enum Up {
     Approve {
         request_id: ToolUseId,
         answer: Option<estelle_proto::Answer>,
+        input_hash: Option<String>,
     },
     Deny {
         request_id: ToolUseId,
         content: Option<String>,
+        input_hash: Option<String>,
     },
     /// Said once more by a client that is known already.
     Auth {},
@@ -57,6 +59,24 @@ pub(super) async fn carry_out(
         }
     }
 }
+
+/// What an error about a message names that cannot be read as one, or is not taken: its id, if it has one.
+pub(super) fn about(text: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Named {
+        client_message_id: Option<serde_json::Value>,
+        request_id: Option<serde_json::Value>,
+    }
+    let named: Named = serde_json::from_str(text).ok()?;
+    let mut ids = [named.client_message_id, named.request_id]
+        .into_iter()
+        .flatten();
+    let id = ids.find_map(|id| id.as_str().map(str::to_owned));
+    id.filter(|id| id.len() <= LONGEST_NAME)
+}
+
+/// No id of ours is longer; what is longer is not said back.
+const LONGEST_NAME: usize = 256;
 
 /// What an error about a message names.
 fn name(message: &Up) -> Option<String> {
@@ -96,24 +116,31 @@ async fn one(caller: &Caller, message: Up) -> Result<Option<Down>, Failure> {
             let client_message_id = say(caller, said).await?;
             Ok(Some(Down::Accepted { client_message_id }))
         }
-        Up::Approve { request_id, answer } => {
+        Up::Approve {
+            request_id,
+            answer,
+            input_hash,
+        } => {
             let answered = Answered {
                 action: Verdict::Approve,
                 permission_id: request_id,
                 message: None,
                 answer,
+                input_hash,
             };
             decide(caller, answered).await
         }
         Up::Deny {
             request_id,
             content,
+            input_hash,
         } => {
             let answered = Answered {
                 action: Verdict::Deny,
                 permission_id: request_id,
                 message: content,
                 answer: None,
+                input_hash,
             };
             decide(caller, answered).await
         }
@@ -155,6 +182,21 @@ mod tests {
             r#"{"type":"auth"}"#,
         ] {
             assert_eq!(said(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_all_the_same() {
+        let named = |text: &str| about(text);
+        let m1 = Some("m1".to_owned());
+        assert_eq!(
+            named(r#"{"type":"input","content":"","client_message_id":"m1"}"#),
+            m1
+        );
+        assert_eq!(named(r#"{"type":"go","request_id":"m1","x":[]}"#), m1);
+        let long = format!(r#"{{"request_id":"{}"}}"#, "x".repeat(LONGEST_NAME + 1));
+        for nameless in ["", "[]", "{}", r#"{"request_id":7}"#, &long] {
+            assert_eq!(named(nameless), None, "{nameless}");
         }
     }
 

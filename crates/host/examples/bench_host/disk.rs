@@ -70,6 +70,7 @@ fn begin(folder: &Path, id: ConversationId) -> Outcome<Book> {
         epoch: Epoch(1),
         generation: Generation(1),
         settings: Change::default(),
+        events: Vec::new(),
     };
     Ok(Book::begin(folder, Timestamp(0), beginning)?)
 }

@@ -40,6 +40,16 @@ pub(crate) fn resident_kb(pid: u32) -> u64 {
     field(pid, "status", "VmRSS").unwrap_or_default()
 }
 
+/// Of that what is the process's own, in kB.
+pub(crate) fn anonymous_kb(pid: u32) -> u64 {
+    field(pid, "status", "RssAnon").unwrap_or_default()
+}
+
+/// Of that what are pages of files, the program's above all, in kB.
+pub(crate) fn mapped_kb(pid: u32) -> u64 {
+    field(pid, "status", "RssFile").unwrap_or_default()
+}
+
 /// Memory that would be free without the process, pages of others counted in part, in kB.
 pub(crate) fn proportional_kb(pid: u32) -> u64 {
     field(pid, "smaps_rollup", "Pss").unwrap_or_default()

@@ -176,6 +176,8 @@ impl Stage {
         let after = meter::activity(pid);
         json!({
             "rss_kb": meter::resident_kb(pid),
+            "anonymous_kb": meter::anonymous_kb(pid),
+            "mapped_kb": meter::mapped_kb(pid),
             "pss_kb": meter::proportional_kb(pid),
             "cpu_ns": after.cpu_ns.saturating_sub(before.cpu_ns),
             "sleeps": after.sleeps.saturating_sub(before.sleeps),

@@ -5,6 +5,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,6 +20,8 @@ use super::plan::{Call, MARK};
 const MAX_BODY_BYTES: u64 = 32 * 1024 * 1024;
 /// Most bytes of a request line with its headers.
 const MAX_HEAD_BYTES: u64 = 64 * 1024;
+/// How long nobody is let in after a connection could not be taken.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The running API; dropping it ends it.
 #[derive(Debug)]
@@ -64,7 +67,9 @@ async fn serve(
             accepted = listener.accept() => accepted,
         };
         let Ok((stream, _)) = accepted else {
-            return;
+            // No descriptor is free; the trial goes on when there is one again, or runs out of time.
+            tokio::time::sleep(ACCEPT_PAUSE).await;
+            continue;
         };
         let (calls, ends) = (Arc::clone(&calls), ends.clone());
         tasks.spawn(async move {

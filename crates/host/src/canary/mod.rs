@@ -118,7 +118,7 @@ struct Proof {
 pub struct Canary {
     data: PathBuf,
     proven: Mutex<Vec<Proof>>,
-    /// One trial at a time: conversations that start together wait for the same proof.
+    /// One program at a time: conversations that start together wait for the same proofs.
     turn: Semaphore,
     is_on_trial: AtomicBool,
 }
@@ -151,18 +151,41 @@ impl Canary {
         }
     }
 
-    /// Makes sure that this program asks for everything in this mode, by an earlier proof or a new one.
-    pub async fn ensure(&self, cli: &Cli, mode: CliMode) -> Result<(), CanaryError> {
-        if self.is_proven(&proof(cli, mode)?) {
+    /// Makes sure that this program asks for everything in every mode that a run of it can come to be in, by earlier proofs
+    /// or new ones. A run changes its mode while it lives, told by us or because a plan was approved, so the mode of its
+    /// start alone proves nothing.
+    pub async fn ensure(&self, cli: &Cli) -> Result<(), CanaryError> {
+        if self.is_proven_in_all(cli)? {
             return Ok(());
         }
         // The semaphore is never closed.
         let _turn = self.turn.acquire().await;
+        if self.is_proven_in_all(cli)? {
+            return Ok(());
+        }
+        let _on_trial = OnTrial::begin(&self.is_on_trial);
+        // Both at once, because somebody waits for the start.
+        tokio::try_join!(
+            self.prove(cli, CliMode::Default),
+            self.prove(cli, CliMode::Plan)
+        )?;
+        Ok(())
+    }
+
+    fn is_proven_in_all(&self, cli: &Cli) -> io::Result<bool> {
+        for mode in CliMode::ALL {
+            if !self.is_proven(&proof(cli, mode)?) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    async fn prove(&self, cli: &Cli, mode: CliMode) -> Result<(), CanaryError> {
         let wanted = proof(cli, mode)?;
         if self.is_proven(&wanted) {
             return Ok(());
         }
-        let _on_trial = OnTrial::begin(&self.is_on_trial);
         let trial = Trial::prepare(cli, mode, &self.data.join(PLACES)).await?;
         trial.run().await?;
         // A program that was replaced during its trial has proven nothing.

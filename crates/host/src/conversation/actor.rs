@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use estelle_proto::ipc::{ClaimCall, HostToPylon, PylonToHost, SessionStatus};
+use estelle_proto::ipc::{ClaimCall, GrantedTool, HostToPylon, PylonToHost, SessionStatus};
 use estelle_proto::{ApiError, Epoch, ErrorCode, Retry, Seq, Timestamp};
 use estelle_state::conversation::{Conversation, Due, Entry, Rewind, Unconfirmed};
-use estelle_state::idle::IdleWatch;
+use estelle_state::idle::{IdleTimeout, IdleWatch};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
@@ -29,7 +29,7 @@ use crate::log::{AppendError, Sync};
 use crate::mailbox::{Letter, Mailbox};
 use crate::translate::lines;
 
-/// How often a run is looked at without being woken, when its end would not wake us.
+/// How often a run is looked at without being woken, when its output or its end would not wake us.
 const SAFETY_POLL: Duration = Duration::from_secs(1);
 
 /// How often a run is looked at without being woken, when its output and its end would wake us.
@@ -45,8 +45,12 @@ pub(crate) enum Command {
     Submit(Box<PylonToHost>, Reply),
     /// How the conversation is.
     Status(oneshot::Sender<SessionStatus>),
+    /// What people have allowed for it.
+    Granted(oneshot::Sender<Vec<GrantedTool>>),
     /// What waits for people.
     Decisions(oneshot::Sender<Vec<HostToPylon>>),
+    /// Tell a client what waits for people, in its place among everything else that it is told.
+    TellDecisions(Mailbox, oneshot::Sender<()>),
     /// What a replay needs.
     View(oneshot::Sender<Result<View, ApiError>>),
     /// Join the listeners, if everything up to `seq` is known; otherwise a new view to go on with.
@@ -131,6 +135,8 @@ pub(crate) struct Actor {
     pub(super) claimants: Claimants,
     /// People who wait to hear whether a resume worked.
     pub(super) resuming: Vec<Reply>,
+    /// Who wants to know what the turn has cost, by the request that the CLI was asked with.
+    pub(super) costing: Vec<(String, Reply, Instant)>,
     /// The reserve of the disk could not be kept.
     pub(super) disk_full: bool,
     /// More of the journal is there than was read in one go.
@@ -173,6 +179,12 @@ pub(crate) fn now() -> Timestamp {
     Timestamp(now.saturating_add(failpoint::clock_skew_ms()))
 }
 
+/// The idle time of a conversation whose newest entry was written then, on a clock that begins now.
+fn idle_since(last: Timestamp, now: Timestamp, timeout: IdleTimeout) -> IdleWatch {
+    let passed = u64::try_from(now.0.saturating_sub(last.0)).unwrap_or(0);
+    IdleWatch::idle_for(Timestamp(0), Duration::from_millis(passed), timeout)
+}
+
 impl Actor {
     pub(crate) fn new(
         context: Arc<Context>,
@@ -180,20 +192,22 @@ impl Actor {
         book: Book,
         inbox: mpsc::Receiver<Command>,
     ) -> Self {
+        let idle = idle_since(book.conversation().last_at(), now(), context.settings.idle);
         Self {
             stopping: Stopping::new(context.settings.grace),
             context,
             folder,
             published: Published::of(book.conversation()),
+            idle,
             book,
             inbox,
             listeners: Vec::new(),
             phase: Phase::Quiet,
-            idle: IdleWatch::new(Timestamp(0)),
             since: Instant::now(),
             after_end: Vec::new(),
             claimants: Claimants::default(),
             resuming: Vec::new(),
+            costing: Vec::new(),
             disk_full: false,
             has_more: false,
             nudged: Instant::now(),
@@ -212,7 +226,8 @@ impl Actor {
 
     /// The time on the clock of the idle watch.
     pub(super) fn elapsed(&self) -> Timestamp {
-        Timestamp(i64::try_from(self.since.elapsed().as_millis()).unwrap_or(i64::MAX))
+        let passed = i64::try_from(self.since.elapsed().as_millis()).unwrap_or(i64::MAX);
+        Timestamp(passed.saturating_add(failpoint::idle_ahead_ms()))
     }
 
     /// Goes on until the conversation is deleted or the host lets go of it. `first` is obeyed before anything else.
@@ -241,8 +256,8 @@ impl Actor {
 
     async fn step(&mut self) -> Result<Flow, Broken> {
         self.read_journal().await?;
-        if self.is_deleted {
-            return Ok(Flow::End);
+        if self.is_deleted || self.has_waited() {
+            return self.catch_up_on_commands().await;
         }
         // Whoever has a deadline keeps it, however much there is to read.
         self.overdue().await?;
@@ -271,11 +286,11 @@ impl Actor {
             Wake::Command(Some(command)) => self.obey(command).await,
             Wake::Command(None) => Ok(Flow::End),
             Wake::Output | Wake::Deadline => Ok(Flow::On),
-            Wake::Unwritten(line) => self.unwritten(line),
+            Wake::Unwritten(line) => self.unwritten(line).await,
             Wake::Prepared(prepared) => self.prepared(prepared).await,
             Wake::Swept(exit) => {
                 self.end(exit).await?;
-                self.catch_up_on_commands().await
+                Ok(Flow::On)
             }
         }
     }
@@ -297,19 +312,19 @@ impl Actor {
 
     pub(super) async fn obey(&mut self, command: Command) -> Result<Flow, Broken> {
         match command {
-            // It belongs to the next process, which is not started before nothing is left of this one.
-            command @ (Command::Submit(..) | Command::Rewind(..) | Command::Lend(_))
-                if matches!(self.phase, Phase::Sweeping(_)) =>
-            {
-                self.put_off.push(command);
-            }
+            // It belongs to the next process, which is not started before nothing is left of this one, or to the next log.
+            command if self.must_wait(&command) => self.put_off.push(command),
             Command::Submit(command, reply) => return self.submit(*command, reply).await,
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
+            Command::Granted(reply) => {
+                let _ = reply.send(self.granted());
+            }
             Command::Decisions(reply) => {
                 let _ = reply.send(self.decisions());
             }
+            Command::TellDecisions(mailbox, told) => self.tell_decisions(&mailbox, told),
             Command::View(reply) => {
                 let _ = reply.send(Ok(self.view()));
             }
@@ -441,10 +456,22 @@ impl Actor {
             return Ok(());
         };
         live.retry();
-        for line in self.book.conversation().unconfirmed() {
+        let lines = self.book.conversation().unconfirmed();
+        live.forget_written(|| lines.iter().map(key_of).collect());
+        for line in lines {
             write_line(live, line)?;
         }
         Ok(())
+    }
+}
+
+/// What a line is.
+fn key_of(unconfirmed: &Unconfirmed<'_>) -> LineKey {
+    match unconfirmed {
+        Unconfirmed::Message(message) => LineKey::Message(message.id.clone()),
+        Unconfirmed::Answer(answer) => LineKey::Answer(answer.key.tool_use_id.to_string()),
+        Unconfirmed::Result(id, _) => LineKey::Result((*id).to_owned()),
+        Unconfirmed::Refusal(id, _) => LineKey::Refusal((*id).to_owned()),
     }
 }
 
@@ -453,21 +480,19 @@ fn write_line(live: &mut Live, unconfirmed: Unconfirmed<'_>) -> Result<(), Broke
     let mut failure = None;
     let mut keep =
         |text: Result<String, serde_json::Error>| text.map_err(|error| failure = Some(error)).ok();
+    let key = key_of(&unconfirmed);
     match unconfirmed {
         Unconfirmed::Message(message) => {
-            let key = LineKey::Message(message.id.clone());
             live.give(message);
             live.write(key, || keep(lines::message(message)));
         }
         Unconfirmed::Answer(answer) => {
-            let key = LineKey::Answer(answer.key.tool_use_id.to_string());
             live.write(key, || Some(answer.line.clone()));
         }
-        Unconfirmed::Result(id, text) => {
-            live.write(LineKey::Result(id.to_owned()), || Some(text.to_owned()));
+        Unconfirmed::Result(_, text) => {
+            live.write(key, || Some(text.to_owned()));
         }
         Unconfirmed::Refusal(id, subtype) => {
-            let key = LineKey::Refusal(id.to_owned());
             live.write(key, || keep(lines::refusal(id, subtype)));
         }
     }
@@ -481,4 +506,20 @@ pub(crate) fn disk_trouble() -> ApiError {
         "the disk of the host's data folder is full or fails; make room, then try again".to_owned(),
         Retry::Later,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_idle_time_of_a_host_before_this_one_is_not_begun_anew() {
+        let timeout = IdleTimeout::default();
+        let minutes = |minutes: i64| Timestamp(minutes * 60_000);
+        let last = |at| idle_since(minutes(100), minutes(at), timeout).last_activity();
+        assert_eq!(last(100), minutes(0));
+        assert_eq!(last(120), minutes(-20));
+        assert_eq!(last(1000), minutes(-28), "there is time for a warning");
+        assert_eq!(last(90), minutes(0), "the time of day went back");
+    }
 }

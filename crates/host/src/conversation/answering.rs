@@ -2,9 +2,9 @@
 
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::ipc::{PermissionResponse, QuestionResponse};
-use estelle_proto::{ApiError, DeviceId, ErrorCode, Retry};
+use estelle_proto::{ApiError, ErrorCode, Retry};
 use estelle_state::conversation::Request;
-use estelle_state::decisions::{DecisionKey, RefuseAnswer};
+use estelle_state::decisions::{By, DecisionKey, RefuseAnswer};
 
 use super::actor::{Actor, Broken, now};
 use super::judging::TrustAnswer;
@@ -17,44 +17,48 @@ impl Actor {
         &mut self,
         command: PermissionResponse,
     ) -> Result<Result<Done, Refusal>, Broken> {
-        let (key, request) = match self.open_request(&command.tool_use_id) {
+        let open = self.open_request(&command.tool_use_id, command.input_hash.as_deref());
+        let (key, request) = match open {
             Ok(open) => open,
             Err(refused) => return Ok(Err(refusal(&refused))),
         };
-        // What was shown may be another call under the same id, of a process before this one.
-        let shown = command.input_hash.as_ref();
-        if shown.is_some_and(|shown| *shown != request.input_hash) {
-            return Ok(Err(refusal(&RefuseAnswer::Changed)));
-        }
         let decision = command.decision;
         let line = if request.kind == DecisionKind::Trust {
             trust_line(&request, &decision)
         } else {
             lines::permission(&request, &decision, command.message.as_deref())
         };
-        self.decide(&key, command.device_id, decision, line).await
+        let by = By {
+            device: command.device_id,
+            author: command.author,
+        };
+        self.decide(&key, by, decision, line).await
     }
 
     pub(super) async fn answer(
         &mut self,
         command: QuestionResponse,
     ) -> Result<Result<Done, Refusal>, Broken> {
-        let (key, request) = match self.open_request(&command.tool_use_id) {
+        let open = self.open_request(&command.tool_use_id, command.input_hash.as_deref());
+        let (key, request) = match open {
             Ok(open) => open,
             Err(refused) => return Ok(Err(refusal(&refused))),
         };
         let line = lines::answer(&request, &command.answer);
-        self.decide(&key, command.device_id, PermissionDecision::Allow, line)
-            .await
+        let by = By {
+            device: command.device_id,
+            author: command.author,
+        };
+        self.decide(&key, by, PermissionDecision::Allow, line).await
     }
 
+    /// What an answer is about.
     fn open_request(
         &self,
         id: &estelle_proto::ToolUseId,
+        shown: Option<&str>,
     ) -> Result<(DecisionKey, Request), RefuseAnswer> {
-        let conversation = self.book.conversation();
-        let key = conversation.find_decision(id)?;
-        let pending = conversation.open_decision(&key)?;
+        let (key, pending) = self.book.conversation().decision_shown(id, shown)?;
         Ok((key, pending.request.clone()))
     }
 
@@ -62,7 +66,7 @@ impl Actor {
     async fn decide(
         &mut self,
         key: &DecisionKey,
-        by: Option<DeviceId>,
+        by: By,
         decision: PermissionDecision,
         line: Result<String, AnswerMismatch>,
     ) -> Result<Result<Done, Refusal>, Broken> {
@@ -77,13 +81,13 @@ impl Actor {
         if !lines::fits(&line) {
             return Ok(Err(too_long().into()));
         }
-        let at = now();
+        let (at, device) = (now(), by.device);
         match self.book.decide().answer(at, key, by, decision, line) {
             Ok(entry) => {
                 self.record(entry, Sync::Now).await?;
                 self.touch();
                 Ok(Ok(Done {
-                    answered_by: by,
+                    answered_by: device,
                     answered_at: Some(at),
                     ..Done::default()
                 }))

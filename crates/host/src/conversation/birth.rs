@@ -94,6 +94,7 @@ pub(super) fn first_of(id: ConversationId) -> Beginning {
         epoch: Epoch(1),
         generation: Generation(0),
         settings: Change::default(),
+        events: Vec::new(),
     }
 }
 

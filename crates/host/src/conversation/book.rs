@@ -12,6 +12,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{HostEvent, HostToPylon, to_line};
 use estelle_proto::{ChainHash, ConversationId, Epoch, Generation, Seq, Timestamp};
 use estelle_state::conversation::{Change, Conversation, Durable, Entry, Outline, Record};
@@ -98,6 +99,8 @@ pub struct Beginning {
     pub generation: Generation,
     /// What is set already.
     pub settings: Change,
+    /// What people are told at once.
+    pub events: Vec<ClaudeEvent>,
 }
 
 /// A book that was opened, and what was wrong with it.
@@ -110,7 +113,8 @@ pub struct OpenedBook {
 }
 
 impl Book {
-    /// Begins the book of a new conversation, in a folder that exists. What is set already is in it from the first moment.
+    /// Begins the book of a new conversation, in a folder that exists. What is set already, and what
+    /// people are told, is in it from the first moment.
     pub fn begin(folder: &Path, at: Timestamp, beginning: Beginning) -> io::Result<Self> {
         let path = folder.join(LOG);
         let beside = folder.join("log.new");
@@ -122,11 +126,17 @@ impl Book {
             epoch,
             generation,
             settings,
+            events,
         } = beginning;
         let (conversation, entry) = Conversation::begin(at, id, epoch, generation);
         let mut book = Self::over(conversation, log, path)?;
         book.append(&entry, Sync::Later).map_err(io::Error::other)?;
         if let Some(entry) = book.conversation.change(at, settings) {
+            book.append(&entry, Sync::Later).map_err(io::Error::other)?;
+        }
+        if !events.is_empty() {
+            let what = "the log was begun anew before these messages were".to_owned();
+            let entry = book.conversation.repair(at, what, events);
             book.append(&entry, Sync::Later).map_err(io::Error::other)?;
         }
         book.log.sync()?;
@@ -141,12 +151,9 @@ impl Book {
         match &opened.damage {
             None => {}
             Some(Damage::TornTail(range)) => {
-                let what = format!(
-                    "{} bytes of an unfinished append were cut off",
-                    length(range)
-                );
+                let cut = length(range);
                 let journal = opened.book.journal_length(folder);
-                let entry = opened.book.conversation.lost_end(at, what, journal);
+                let entry = opened.book.conversation.lost_end(at, cut, journal);
                 opened.book.append_at_opening(&entry)?;
             }
             Some(Damage::Broken(range)) => {
@@ -201,7 +208,8 @@ impl Book {
             "{} bytes of this conversation's log were damaged; what they held is lost unless it appears again below",
             length(damaged)
         );
-        let entry = self.conversation.shorten(at, what);
+        let cut = Some(length(damaged));
+        let entry = self.conversation.shorten(at, what, cut);
         self.append_at_opening(&entry)?;
         std::fs::hard_link(&path, folder.join(format!("{DAMAGED}{}.jsonl", at.0)))
             .and_then(|()| std::fs::rename(&beside, &path))
@@ -212,12 +220,13 @@ impl Book {
     fn open_file(folder: &Path) -> Result<OpenedBook, OpenBookError> {
         let path = folder.join(LOG);
         let mut folding = Folding::default();
-        let visited = Log::visit(&path, |record| folding.take(record));
+        // What this build does not understand, it leaves as it is, torn end and all.
+        let visited = Log::visit_while(&path, |record| folding.take(record));
         let failed = |source| OpenBookError::Io {
             path: path.clone(),
             source,
         };
-        let (log, damage) = visited.map_err(failed)?;
+        let visited = visited.map_err(failed)?;
         if let Some((record, source)) = folding.unreadable {
             return Err(OpenBookError::Unreadable {
                 path,
@@ -225,6 +234,9 @@ impl Book {
                 source,
             });
         }
+        let Some((log, damage)) = visited else {
+            return Err(OpenBookError::NoBeginning { path });
+        };
         let Some(conversation) = folding.conversation else {
             return Err(OpenBookError::NoBeginning { path });
         };
@@ -300,8 +312,8 @@ impl Book {
             return Err(io::ErrorKind::StorageFull.into());
         }
         failpoint::refuse("log-unsynced")?;
-        let file = Arc::clone(&self.sync);
-        match tokio::task::spawn_blocking(move || file.sync_data()).await {
+        let (file, end) = (Arc::clone(&self.sync), self.log.end());
+        match tokio::task::spawn_blocking(move || log::sync(&file, end)).await {
             Ok(done) => done,
             Err(error) => Err(io::Error::other(error)),
         }
@@ -315,7 +327,7 @@ impl Book {
 
     /// Brings what was appended to the disk, and waits for it.
     pub(super) fn sync_now(&self) -> io::Result<()> {
-        self.sync.sync_data()
+        log::sync(&self.sync, self.log.end())
     }
 
     /// What a replay of everything up to an event needs to know.
@@ -330,9 +342,33 @@ impl Book {
         }
     }
 
+    /// The log as it is open, whatever became of its name.
+    pub(super) fn held(&self) -> HeldLog {
+        HeldLog {
+            file: Arc::clone(&self.sync),
+            end: self.log.end(),
+            path: self.path.clone(),
+        }
+    }
+
+    /// The hash of the newest event, or of the beginning.
+    pub fn hash(&self) -> log::ChainHash {
+        self.log.hash()
+    }
+}
+
+/// A log that is open, whatever became of its name.
+#[derive(Debug)]
+pub(super) struct HeldLog {
+    file: Arc<File>,
+    end: u64,
+    path: PathBuf,
+}
+
+impl HeldLog {
     /// Whether the log is no longer where it was: somebody removed it, or put something else in its place.
     pub(super) fn is_lost(&self) -> io::Result<bool> {
-        let ours = self.sync.metadata()?;
+        let ours = self.file.metadata()?;
         match std::fs::metadata(&self.path) {
             Ok(there) => Ok((there.dev(), there.ino()) != (ours.dev(), ours.ino())),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
@@ -344,18 +380,13 @@ impl Book {
     pub(super) fn write_again(&self, folder: &Path, at: Timestamp) -> io::Result<()> {
         private_folder(folder)?;
         let beside = folder.join("log.new");
-        copy_head(&self.sync, &beside, self.log.end())?;
+        copy_head(&self.file, &beside, self.end)?;
         if self.path.exists() {
             let aside = folder.join(format!("log.foreign-{}.jsonl", at.0));
             std::fs::rename(&self.path, aside)?;
         }
         std::fs::rename(&beside, &self.path)?;
         File::open(folder)?.sync_all()
-    }
-
-    /// The hash of the newest event, or of the beginning.
-    pub fn hash(&self) -> log::ChainHash {
-        self.log.hash()
     }
 }
 
@@ -446,6 +477,7 @@ fn line(
         timestamp: Some(entry.at),
         generation: generation(&entry.record),
         full_result: durable.full.clone(),
+        full_images: (!durable.images.is_empty()).then(|| durable.images.clone()),
         copied: matches!(entry.record, Record::Copied(_)).then_some(true),
         ..HostEvent::new(id.clone(), durable.event.clone())
     };
@@ -476,6 +508,7 @@ fn generation(record: &Record) -> Option<Generation> {
         | Record::Asked(_)
         | Record::Decided { .. }
         | Record::Called { .. }
+        | Record::Revoked { .. }
         | Record::Interrupted { .. }
         | Record::Stopping { .. }
         | Record::Forgotten
@@ -494,14 +527,13 @@ struct Folding {
 }
 
 impl Folding {
-    fn take(&mut self, record: log::Proven<'_>) {
+    /// Takes a record; whether it could be read.
+    fn take(&mut self, record: log::Proven<'_>) -> bool {
         self.records += 1;
-        if self.unreadable.is_some() {
-            return;
-        }
         if let Err(error) = self.fold(record) {
             self.unreadable = Some((self.records, error));
         }
+        self.unreadable.is_none()
     }
 
     fn fold(&mut self, record: log::Proven<'_>) -> Result<(), serde_json::Error> {

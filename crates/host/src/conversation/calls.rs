@@ -30,6 +30,13 @@ const PROTOCOL: &str = "2025-11-25";
 /// What JSON-RPC calls a request for a method that is not there.
 const NO_METHOD: i64 = -32_601;
 
+/// What JSON-RPC calls a request that cannot be read.
+const UNREADABLE: i64 = -32_700;
+
+/// What the agent hears of such a request.
+const UNREADABLE_WORDS: &str = "The input of this call has broken characters or is nested too deeply; write it again in \
+     plain text.";
+
 /// How long a client that has claimed a call and is gone has to come back.
 const TO_COME_BACK: Duration = Duration::from_mins(1);
 
@@ -49,7 +56,10 @@ impl Actor {
         };
         let Some(asked) = self.tool_call(&request_id, call) else {
             // It is begun with its answer: a host that dies before that leaves it to the next one.
-            let answer = self.answer_here(&decoded(call));
+            let answer = match unreadable(call) {
+                Some(refusal) => refusal,
+                None => self.answer_here(&decoded(call)),
+            };
             return self.finish_call(request_id, &answer).await;
         };
         if let Some(entry) = self.book.decide().call(now(), request_id, None) {
@@ -278,10 +288,55 @@ fn reply(message: &Value, result: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
+/// The refusal of a call of which no tree can be made. Its id is still a text of its own.
+fn unreadable(call: &Call) -> Option<Value> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        #[serde(default)]
+        id: Value,
+    }
+    let message = call.message.as_ref()?;
+    if message.decode::<Value>().is_ok() {
+        return None;
+    }
+    let named = message.decode::<Named>();
+    let id = named.map(|named| named.id).unwrap_or_default();
+    let error = json!({ "code": UNREADABLE, "message": UNREADABLE_WORDS });
+    Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+}
+
 /// The call; nothing for one that is answered, whose words are not kept.
 fn decoded(call: &Call) -> Value {
     let message = call.message.as_ref();
     message
         .and_then(|message| message.decode().ok())
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_cannot_be_read_is_refused_under_its_own_id() {
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for text in [r#""\ud83d""#, deep.as_str()] {
+            for id in ["7", r#""seven""#] {
+                let message = format!(
+                    r#"{{"jsonrpc":"2.0","method":"tools/call","params":{{"name":"note","arguments":{{"text":{text}}}}},"id":{id}}}"#
+                );
+                let call = Call {
+                    server: "desk".to_owned(),
+                    message: Some(Json::parse(&message).unwrap()),
+                    begun: false,
+                    claim: None,
+                    answer: None,
+                    delivered: false,
+                };
+                let refusal = unreadable(&call).unwrap();
+                assert_eq!(refusal["id"].to_string(), id);
+                assert_eq!(refusal["error"]["code"], UNREADABLE);
+            }
+        }
+    }
 }

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use estelle_proto::decisions::DecisionKind;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::{Json, PermissionMode, ToolUseId, WorkspaceId};
-use estelle_state::conversation::{Request, Verdict as Noted};
+use estelle_state::conversation::{Request, Settings, Shown, Verdict as Noted};
 use estelle_state::decisions::{Answered, DecisionKey};
-use estelle_state::policy::{Mode, Place, Policy, Verdict, judge};
+use estelle_state::policy::{Mode, Place, Policy, Verdict, judge, judge_unreadable};
 use serde_json::{Value, json};
 
 use super::actor::{Actor, Broken, now};
@@ -38,6 +38,10 @@ pub(crate) struct Case<'a> {
     pub(crate) remembered: BTreeSet<String>,
     /// Files with messages of the user to the process that asks.
     pub(crate) messages: Vec<String>,
+    /// Whether the agent may only read.
+    pub(crate) read_only: bool,
+    /// Tools of a client that the agent calls unasked.
+    pub(crate) own_tools: BTreeSet<String>,
 }
 
 impl Case<'_> {
@@ -46,7 +50,7 @@ impl Case<'_> {
         self,
         context: &Context,
         tool: &str,
-        input: &Value,
+        input: &Json,
     ) -> Result<Verdict, String> {
         let settings = &context.settings;
         let rules = match context.rules().in_force(self.workspace) {
@@ -59,6 +63,8 @@ impl Case<'_> {
             remembered: self.remembered,
             rules,
             patterns: settings.patterns.clone(),
+            read_only: self.read_only,
+            own_tools: self.own_tools,
         };
         let home = settings.home.as_ref().map(|path| path.to_string_lossy());
         let data = settings.data.to_string_lossy();
@@ -68,8 +74,18 @@ impl Case<'_> {
             data_folder: Some(&data),
             messages: &self.messages,
             resolve: &|path| links::follow(path, self.cwd),
+            twins: &|_| Vec::new(),
         };
-        Ok(judge(&policy, place, tool, input))
+        let twins = |path: &str| links::twins(path, &place.vicinity(path));
+        let place = Place {
+            twins: &twins,
+            ..place
+        };
+        // An input that cannot be read may name anything: taking it for an empty one would let it pass.
+        Ok(match input.decode() {
+            Ok(input) => judge(&policy, place, tool, &input),
+            Err(_) => judge_unreadable(&policy, place, tool),
+        })
     }
 }
 
@@ -85,7 +101,7 @@ impl Actor {
         }
         let verdict = match self.verdict(&request) {
             Ok(verdict) => verdict,
-            Err(reason) => return self.show(key, reason).await,
+            Err(reason) => return self.show(key, reason.into()).await,
         };
         let (line, noted) = match &verdict {
             Verdict::Allow(reason) => {
@@ -100,7 +116,13 @@ impl Actor {
                 let reason = reason.to_string();
                 (lines::deny(&request, &reason)?, note("deny", &reason))
             }
-            Verdict::Ask(reason) => return self.show(key, reason.to_string()).await,
+            Verdict::Ask(reason) => {
+                let shown = Shown {
+                    reason: reason.to_string(),
+                    why: Some(Box::new(reason.into())),
+                };
+                return self.show(key, shown).await;
+            }
         };
         if let Some(entry) = self.book.decide().judged(now(), key, noted, line) {
             self.record(entry, Sync::Now).await?;
@@ -108,9 +130,10 @@ impl Actor {
         Ok(())
     }
 
-    async fn show(&mut self, key: &DecisionKey, reason: String) -> Result<(), Broken> {
-        if let Some(entry) = self.book.decide().show(now(), key, reason) {
-            self.record(entry, Sync::Later).await?;
+    /// What people are shown is on the disk first, with everything before it: they act on it.
+    async fn show(&mut self, key: &DecisionKey, shown: Shown) -> Result<(), Broken> {
+        if let Some(entry) = self.book.decide().show(now(), key, shown) {
+            self.record(entry, Sync::Now).await?;
         }
         Ok(())
     }
@@ -129,11 +152,12 @@ impl Actor {
             workspace: own.workspace_id.as_ref(),
             cwd,
             mode: own.mode.as_ref(),
-            remembered: conversation.remembered().clone(),
+            remembered: conversation.remembered(),
             messages: self.message_files(),
+            read_only: own.read_only == Some(true),
+            own_tools: own_tools(own),
         };
-        let input: Value = request.input.decode().unwrap_or_default();
-        case.judge(&self.context, &request.tool_name, &input)
+        case.judge(&self.context, &request.tool_name, &request.input)
     }
 
     /// Where the process works that asks. A message may have named another folder since, for the next process.
@@ -227,6 +251,19 @@ impl Actor {
             )
         })
     }
+}
+
+/// The tools of a client that a conversation may call unasked: those that were given to an agent which may only read.
+fn own_tools(own: &Settings) -> BTreeSet<String> {
+    let server = own
+        .tool_server
+        .as_ref()
+        .filter(|_| own.read_only == Some(true));
+    let named = server.iter().flat_map(|server| {
+        let tools = server.tools.iter();
+        tools.map(|tool| format!("mcp__{}__{}", server.name, tool.name))
+    });
+    named.collect()
 }
 
 fn note(verdict: &str, reason: &impl std::fmt::Display) -> Noted {

@@ -4,13 +4,16 @@
 //! that nothing is asked of the conversation until it is given back (`host/terminals.rs`).
 
 use estelle_proto::runs::PauseReason;
-use estelle_proto::{ApiError, ClaudeSessionId, ErrorCode, PermissionMode, Retry};
+use estelle_proto::{
+    ApiError, ClaudeSessionId, ConversationId, ErrorCode, PermissionMode, PylonToHost, Retry,
+};
 use estelle_state::conversation::{Change, StopReason};
 use tokio::sync::oneshot;
 
 use super::actor::{Actor, Broken, now};
 use super::requests::AfterEnd;
 use crate::log::Sync;
+use crate::terminal::held;
 
 /// What a terminal needs to go on with a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,14 +28,46 @@ pub(crate) struct Lent {
     pub(crate) mode: PermissionMode,
 }
 
+/// The conversation that a command writes to or takes away, which nobody may do while it is lent.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "whatever else there is does no harm to a conversation that is lent"
+)]
+pub(crate) fn touches(command: &PylonToHost) -> Option<&ConversationId> {
+    match command {
+        PylonToHost::SendMessage(command) => Some(&command.session_id),
+        PylonToHost::ResumeSession(command) => Some(&command.session_id),
+        PylonToHost::NewSession(command) => Some(&command.session_id),
+        PylonToHost::ClearSession(command) => Some(&command.session_id),
+        PylonToHost::DeleteSession(command) => Some(&command.session_id),
+        PylonToHost::RewindSession(command) => Some(&command.session_id),
+        _ => None,
+    }
+}
+
 pub(super) type LentTo = oneshot::Sender<Result<Lent, ApiError>>;
 
 impl Actor {
+    /// Why a command is refused, if the conversation is lent. It may have been on its way when that happened: what counts
+    /// is the order here.
+    pub(super) fn refuse_lent(&self, command: &PylonToHost) -> Option<ApiError> {
+        let holder = self.context.shelf.holder(touches(command)?);
+        holder.map(|holder| held(&holder))
+    }
+
     pub(super) async fn lend(&mut self, to: LentTo) -> Result<(), Broken> {
         if !self.book.conversation().is_at_rest() {
             let text =
                 "the agent works, or messages wait for it; stop it first, then open the terminal";
             let error = ApiError::new(ErrorCode::Conflict, text.to_owned(), Retry::Later);
+            let _ = to.send(Err(error));
+            return Ok(());
+        }
+        // There the agent's own interface decides what is allowed, and a person could allow what nobody may.
+        if self.book.conversation().settings().read_only == Some(true) {
+            let text =
+                "this conversation may only read, which a terminal does not enforce; use another";
+            let error = ApiError::new(ErrorCode::Conflict, text.to_owned(), Retry::Never);
             let _ = to.send(Err(error));
             return Ok(());
         }

@@ -7,7 +7,6 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use estelle_claude::framing::Frame;
@@ -19,20 +18,24 @@ use estelle_proto::writing::OpenBlock;
 use estelle_proto::{ConversationId, Generation, PermissionMode};
 use estelle_state::conversation::{Conversation, Durable, RunExit, Stretch};
 use tokio::io::unix::AsyncFd;
-use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::actor::now;
 use super::context::Context;
-use super::writer::{LineKey, Outgoing, Writer};
+use super::writer::{LineKey, Outgoing, Writer, Written};
 use crate::run::journal::JournalReader;
 use crate::run::space::{DEFAULT_RESERVE, JournalSpace};
-use crate::run::{ExitRecord, RunFolder, RunRecord, process_of, stderr_tail};
+use crate::run::{
+    Bell, ExitRecord, RunFolder, RunRecord, is_unreaped, kill_shim, process_of, stderr_tail,
+};
 use crate::traffic::{Direction, TrafficLog};
 use crate::translate::{READER, Translation, Translator};
 
 /// The journal is given back to the disk only this far behind the reader, so that a check has something to look at.
 const KEEP: u64 = 4 * 1024 * 1024;
+
+/// How long a shim may take to write down how its CLI ended. It takes a moment; a shim that is held takes for ever.
+const SHIM_PATIENCE: Duration = Duration::from_secs(10);
 
 /// How a line begins that was glued to the torn one before it.
 const LINE_START: &[u8] = b"{\"type\":";
@@ -55,12 +58,14 @@ pub(super) struct Live {
     pub(super) last_output: Instant,
     /// The end was asked for; nothing may be written behind it.
     pub(super) closed: bool,
-    bell: Arc<Notify>,
+    /// Since when the CLI is dead and nobody has written down how it ended.
+    dead_since: Option<Instant>,
+    bell: Bell,
     process: Option<AsyncFd<OwnedFd>>,
     reader: JournalReader,
     frames: VecDeque<(Frame, u64)>,
     translator: Translator,
-    written: HashSet<LineKey>,
+    written: Written,
     /// Lines that could not be written, and wait to be tried again.
     delayed: HashMap<LineKey, Delay>,
     /// The end of the last line that was read.
@@ -123,7 +128,7 @@ impl Live {
             None => (conversation.last_generation(), 0, 0),
         };
         // The bell is hung up before anything is looked at, so nothing that happens meanwhile is missed.
-        let bell = context.watch.watch(folder.path())?;
+        let bell = context.watch.watch(folder.path());
         let reader = JournalReader::open(&folder.journal(), open_from)?;
         let launch = folder.load_launch().unwrap_or_default();
         Ok(Self {
@@ -132,12 +137,13 @@ impl Live {
             writer: Writer::start(folder.fifo()),
             last_output: Instant::now(),
             closed: false,
+            dead_since: None,
             bell,
             process: watched(&record),
             reader,
             frames: VecDeque::new(),
             translator: Translator::resume(generation, conversation),
-            written: HashSet::new(),
+            written: Written::default(),
             delayed: HashMap::new(),
             line_end: open_from,
             stretch_from: read_to,
@@ -154,13 +160,20 @@ impl Live {
     }
 
     /// What wakes whoever reads and writes the run.
-    pub(super) fn sources(&mut self) -> (&Notify, Death<'_>, &mut Writer) {
+    pub(super) fn sources(&mut self) -> (&Bell, Death<'_>, &mut Writer) {
         (&self.bell, Death(&mut self.process), &mut self.writer)
     }
 
-    /// Whether the end of the process would wake us. If not, somebody must look for it.
+    /// Whether the output and the end of the process would wake us. If not, somebody must look for them.
     pub(super) fn is_watched(&self) -> bool {
-        self.process.is_some()
+        self.process.is_some() && !self.bell.is_silent()
+    }
+
+    /// Asks the kernel again for what it refused before.
+    pub(super) fn listen_again(&mut self, context: &Context) {
+        if self.bell.is_silent() {
+            self.bell = context.watch.watch(self.folder.path());
+        }
     }
 
     /// The next line, if a whole one is there.
@@ -175,6 +188,24 @@ impl Live {
             if let Some(line) = self.take(&frame, to)? {
                 return Ok(Some(line));
             }
+        }
+    }
+
+    /// Takes in what is being written, as far as the journal has it, and tells nobody: up to the first line that is more
+    /// than a piece and that the log does not have.
+    pub(super) fn read_ahead(&mut self) -> io::Result<()> {
+        loop {
+            if self.frames.is_empty() {
+                self.reader.read_with_offsets(&mut self.frames)?;
+            }
+            let Some((frame, to)) = self.frames.pop_front() else {
+                return Ok(());
+            };
+            if to > self.stretch_from && !is_streamed(&frame) {
+                self.frames.push_front((frame, to));
+                return Ok(());
+            }
+            self.take(&frame, to)?;
         }
     }
 
@@ -295,6 +326,18 @@ impl Live {
         is_taken
     }
 
+    /// Forgets lines that nobody will ask for again, once there are many. `open` tells those that somebody will.
+    pub(super) fn forget_written(&mut self, open: impl FnOnce() -> HashSet<LineKey>) {
+        if !self.written.is_full() {
+            return;
+        }
+        let open = open();
+        self.written.keep(&open);
+        // What is to be tried again and has no text of its own is asked for.
+        self.delayed
+            .retain(|key, delay| delay.text.is_some() || open.contains(key));
+    }
+
     fn log(&self, direction: Direction, line: &str) {
         if let Some(traffic) = &self.traffic {
             traffic.record(&self.id, direction, now(), line);
@@ -357,6 +400,19 @@ impl Live {
         self.folder.is_alive()
     }
 
+    /// Ends the wait for a shim that does not write down how its CLI ended.
+    pub(super) fn look_after_shim(&mut self) {
+        if !is_unreaped(&self.record) {
+            self.dead_since = None;
+            return;
+        }
+        let since = self.dead_since.get_or_insert_with(Instant::now);
+        if since.elapsed() >= SHIM_PATIENCE {
+            tracing::error!(conversation = %self.id, "the shim of a dead agent does not take note of it: it is killed");
+            kill_shim(&self.record);
+        }
+    }
+
     /// The end of what it said beside its output.
     pub(super) fn last_words(&self) -> String {
         stderr_tail(&self.folder).trim().to_owned()
@@ -370,5 +426,13 @@ impl Live {
             Ok(Some(ExitRecord::Signal(signal))) => RunExit::Signal { signal, stderr },
             Ok(None) | Err(_) => RunExit::Unknown,
         }
+    }
+}
+
+/// Whether a line is of what is being written, which leaves nothing in the log.
+fn is_streamed(frame: &Frame) -> bool {
+    match frame {
+        Frame::Line(line) => matches!(Message::parse(line.clone()).body, Body::StreamEvent(_)),
+        Frame::Damage(_) => false,
     }
 }

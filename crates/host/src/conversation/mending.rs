@@ -176,7 +176,15 @@ impl Actor {
     }
 
     /// Everything is as before the failure: listeners see it, and what was put off is done.
+    ///
+    /// They had pieces of what is being written. The snapshot tells them all of it that is there, so that nothing of it is
+    /// taken back or told twice, and the next piece goes on where it ends.
     pub(super) async fn take_up(&mut self) -> Result<Flow, Broken> {
+        if let Phase::Live(live) = &mut self.phase
+            && !self.listeners.is_empty()
+        {
+            live.read_ahead()?;
+        }
         let letters = vec![self.snapshot()];
         self.publish(letters);
         self.catch_up_on_commands().await
@@ -184,10 +192,16 @@ impl Actor {
 
     /// Obeys what had to wait.
     pub(super) async fn catch_up_on_commands(&mut self) -> Result<Flow, Broken> {
-        for command in std::mem::take(&mut self.put_off) {
-            if self.obey(command).await? == Flow::End {
-                return Ok(Flow::End);
-            }
+        let mut waiting = std::mem::take(&mut self.put_off).into_iter();
+        while !self.is_deleted
+            && let Some(command) = waiting.next()
+        {
+            self.obey(command).await?;
+        }
+        self.put_off.extend(waiting);
+        if self.is_deleted {
+            self.refuse_put_off();
+            return Ok(Flow::End);
         }
         Ok(Flow::On)
     }
@@ -211,11 +225,7 @@ impl Actor {
     }
 
     async fn fold_again(&mut self, trouble: Trouble) -> Result<(), Broken> {
-        if self.book.is_lost()? {
-            self.book.write_again(&self.folder, now())?;
-        }
-        let opened = Book::open(&self.folder, now()).map_err(io::Error::other)?;
-        self.book = opened.book;
+        self.book = self.opened_again().await?;
         if trouble == Trouble::Failed {
             let text = "a mistake in the host interrupted its work on this conversation; it goes on from its log";
             let event = ClaudeEvent::Error(ErrorEvent::new(text.to_owned()));
@@ -228,7 +238,7 @@ impl Actor {
         let head = Published::of(self.book.conversation());
         if head.epoch == self.published.epoch && head.seq < self.published.seq {
             let text = "the end of this conversation's log is gone; its numbers begin anew";
-            let entry = self.book.decide().shorten(now(), text.to_owned());
+            let entry = self.book.decide().shorten(now(), text.to_owned(), None);
             self.book.append(&entry, Sync::Later)?;
         }
         // Only what is kept is published.
@@ -236,8 +246,23 @@ impl Actor {
         self.catch_up().await
     }
 
+    /// The log as it is on the disk, written again first if it is not there any more. A long one takes a while, in which
+    /// nobody else is held up.
+    async fn opened_again(&self) -> io::Result<Book> {
+        let (held, folder) = (self.book.held(), self.folder.clone());
+        let open = move || {
+            if held.is_lost()? {
+                held.write_again(&folder, now())?;
+            }
+            let opened = Book::open(&folder, now()).map_err(io::Error::other)?;
+            Ok(opened.book)
+        };
+        let opened = tokio::task::spawn_blocking(open).await;
+        opened.map_err(io::Error::other)?
+    }
+
     /// Publishes what is in the log and was not published.
-    async fn catch_up(&mut self) -> Result<(), Broken> {
+    pub(super) async fn catch_up(&mut self) -> Result<(), Broken> {
         let before = self.published;
         self.published = Published::of(self.book.conversation());
         if before == self.published {
@@ -268,13 +293,10 @@ impl Actor {
 
     /// Notices a log that was removed under us, and writes it again: what was promised is not lost.
     pub(super) async fn look_after_log(&mut self) -> Result<(), Broken> {
-        if self.is_deleted || !self.book.is_lost()? {
+        if self.is_deleted || !self.book.held().is_lost()? {
             return Ok(());
         }
-        self.book.write_again(&self.folder, now())?;
-        self.book = Book::open(&self.folder, now())
-            .map_err(io::Error::other)?
-            .book;
+        self.book = self.opened_again().await?;
         let text = "the log of this conversation was removed or replaced; it was written again and nothing of it is lost";
         tracing::error!(conversation = %self.book.conversation().id(), "{text}");
         let event = ClaudeEvent::Error(ErrorEvent::new(text.to_owned()));
@@ -303,9 +325,13 @@ impl Actor {
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
+            Command::Granted(reply) => {
+                let _ = reply.send(self.granted());
+            }
             Command::Decisions(reply) => {
                 let _ = reply.send(self.decisions());
             }
+            Command::TellDecisions(mailbox, told) => self.tell_decisions(&mailbox, told),
             Command::View(reply) => {
                 let _ = reply.send(Ok(self.view()));
             }

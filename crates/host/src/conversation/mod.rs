@@ -5,7 +5,7 @@
 //! each of them. `docs/design/host.md` has the picture, `docs/design/durable-runs.md` the crash windows.
 //!
 //! - `actor`: the loop. `birth`: the first message. `forking`: a copy of another one. `rewinding`: back to before a
-//!   message. `requests`: what clients ask. `by_file`: messages that no pipe holds. `running`: starting, attaching,
+//!   message. `requests`: what clients ask. `clearing`: a log that is begun anew. `by_file`: messages that no pipe holds. `running`: starting, attaching,
 //!   ending. `recovering`: what was left. `reading`: the journal. `judging`: the policy and trust. `report`: status.
 //!   `subscribing`: replays and listeners. `mending`: failures. `shut`: logs that cannot be opened.
 
@@ -15,8 +15,11 @@ mod birth;
 mod book;
 mod by_file;
 mod calls;
+mod clearing;
 mod context;
+mod costing;
 mod forking;
+mod granting;
 mod judging;
 mod lending;
 mod live;
@@ -43,7 +46,7 @@ pub(crate) use book::{DAMAGED, LOG, View, event_line};
 pub(crate) use context::Context;
 pub(crate) use forking::{Cut, Fork, ForkError, Found, Point};
 pub(crate) use judging::Case;
-pub(crate) use lending::Lent;
+pub(crate) use lending::{Lent, touches};
 pub(crate) use mending::Trouble;
 pub(crate) use rewinding::Rewinding;
 pub(crate) use shut::await_opening;

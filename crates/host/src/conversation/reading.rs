@@ -42,8 +42,9 @@ impl Actor {
     pub(super) async fn read_journal(&mut self) -> Result<(), Broken> {
         self.has_more = false;
         self.look_for_start().await?;
-        let mut count = 0;
+        let (mut count, mut is_activity) = (0, false);
         while let Some(line) = self.next_line()? {
+            is_activity |= !line.is_reply();
             self.take_line(line).await?;
             count += 1;
             if count == BATCH {
@@ -56,7 +57,9 @@ impl Actor {
         };
         if count > 0 {
             self.disk_full = live.refill().is_err();
-            self.touch();
+            if is_activity {
+                self.touch();
+            }
             return Ok(());
         }
         self.nudge().await?;
@@ -65,7 +68,9 @@ impl Actor {
             return Ok(());
         };
         // The end is looked for before the file is read again: what was written before it is then seen.
-        if !live.is_alive()? {
+        if live.is_alive()? {
+            live.look_after_shim();
+        } else {
             self.drain().await?;
         }
         Ok(())
@@ -110,6 +115,9 @@ impl Actor {
     }
 
     async fn take_line(&mut self, line: Translation) -> Result<(), Broken> {
+        if let Some((request, cost)) = &line.cost {
+            self.tell_cost(request, *cost);
+        }
         for event in &line.passing {
             self.pass(event);
         }
@@ -131,16 +139,22 @@ impl Actor {
             .iter()
             .any(|seen| matches!(seen, Seen::TurnEnded { .. }));
         let durable = std::mem::take(&mut found.durable);
-        self.alarm(&found.ran, stretch.from).await?;
-        let was_ready = self.is_ready();
+        let unasked = self.alarm(&found.ran, stretch.from).await?;
+        let known = self.history();
+        self.warn_of_failed_resume(&found.seen);
         let decided = self.book.decide();
         let (entry, suspicion) = decided.read(now(), stretch, durable, digest_of_answer);
         self.record(entry, Sync::Later).await?;
         // The session may have changed; a conversation that works on one cannot be refused it.
         let _ = self.claim();
-        if !was_ready && self.is_ready() {
-            let with_history = self.is_resumed();
+        if let Some(with_history) = self.history().filter(|now| Some(*now) != known) {
             self.tell_resumed(&Ok(with_history));
+            self.warn_of_other_session(with_history);
+        } else if known.is_none() && self.is_ready_for_nothing() {
+            // What it was to begin with was taken back: nothing more will be known.
+            let run = self.book.conversation().run();
+            let is_resumed = run.is_some_and(|run| run.resume.is_some() && !run.resume_failed);
+            self.tell_resumed(&Ok(is_resumed));
         }
         if !self.book.conversation().is_interrupted() {
             self.stopping.turn_ended();
@@ -151,7 +165,13 @@ impl Actor {
                 live.give_back(open_from);
             }
         }
-        if let Some(suspicion) = suspicion {
+        if let Some(what) = unasked {
+            self.kill_run(StopReason::Tampered {
+                what,
+                is_unasked: true,
+            })
+            .await?;
+        } else if let Some(suspicion) = suspicion {
             self.tampered(suspicion.to_string()).await?;
         } else if is_end && !self.end_reconfigured().await? {
             self.end_trusted().await?;
@@ -160,18 +180,24 @@ impl Actor {
     }
 
     /// A tool that succeeded although nobody allowed it: the gate was gone around. What it did is done, but no longer in
-    /// secret.
-    async fn alarm(&mut self, ran: &[(ToolUseId, String)], from: u64) -> Result<(), Broken> {
+    /// secret. Says what ran, because nothing more may: there is no gate.
+    async fn alarm(
+        &mut self,
+        ran: &[(ToolUseId, String)],
+        from: u64,
+    ) -> Result<Option<String>, Broken> {
         let conversation = self.book.conversation();
         let forgiven = conversation.run().map_or(0, |run| run.forgiven_to);
         // The log does not know all that was allowed before.
         if from < forgiven {
-            return Ok(());
+            return Ok(None);
         }
         let unallowed: Vec<_> = ran
             .iter()
             .filter(|(id, _)| !is_allowed(conversation, id))
             .collect();
+        let names: Vec<_> = unallowed.iter().map(|(_, tool)| tool.as_str()).collect();
+        let unasked = (!names.is_empty()).then(|| names.join(", "));
         for (id, tool) in unallowed {
             let what = format!(
                 "{tool} ran without being allowed by Estelle ({id}): the agent did not ask, or somebody else answered \
@@ -182,22 +208,57 @@ impl Actor {
             let entry = self.book.decide().repair(now(), what, vec![event]);
             self.record(entry, Sync::Now).await?;
         }
-        Ok(())
+        Ok(unasked)
     }
 
-    fn is_ready(&self) -> bool {
+    pub(super) fn is_ready(&self) -> bool {
         let run = self.book.conversation().run();
         run.is_some_and(estelle_state::conversation::Run::is_ready)
     }
 
-    fn is_resumed(&self) -> bool {
-        let run = self.book.conversation().run();
-        run.is_some_and(|run| run.resume.is_some() && !run.resume_failed)
+    /// Whether the run is there and has nothing to begin with.
+    fn is_ready_for_nothing(&self) -> bool {
+        let mut messages = self.book.conversation().messages().iter();
+        self.is_ready()
+            && !messages.any(|one| matches!(one.place, Place::Waiting | Place::Handed(_)))
+    }
+
+    /// Whether the run knows what was said before it, once that is known.
+    fn history(&self) -> Option<bool> {
+        self.book.conversation().run()?.history
+    }
+
+    /// The session that was to be taken up is gone: the conversation goes on without its history, which somebody will miss.
+    fn warn_of_failed_resume(&self, seen: &[Seen]) {
+        let conversation = self.book.conversation();
+        let session = conversation.run().and_then(|run| run.resume.as_ref());
+        let is_believed = conversation.may_fail_to_resume() && seen.contains(&Seen::ResumeFailed);
+        if let Some(session) = session.filter(|_| is_believed) {
+            tracing::warn!(
+                conversation = %conversation.id(), %session,
+                "the agent's session does not exist any more; one is begun afresh, without its history"
+            );
+        }
+    }
+
+    /// The CLI was told to take a session up, and works on another.
+    fn warn_of_other_session(&self, with_history: bool) {
+        let conversation = self.book.conversation();
+        let wanted = conversation.run().and_then(|run| run.resume.as_ref());
+        let session = conversation.session();
+        if let (Some(wanted), Some(session), false) = (wanted, session, with_history) {
+            tracing::warn!(
+                conversation = %conversation.id(), %wanted, %session,
+                "the agent did not take up the session it was told to; it knows nothing of what was said before"
+            );
+        }
     }
 
     /// Somebody else wrote to the CLI: it is killed at once.
     async fn tampered(&mut self, what: String) -> Result<(), Broken> {
-        self.kill_run(StopReason::Tampered { what }).await
+        let is_unasked = false;
+        self.kill_run(StopReason::Tampered { what, is_unasked })
+            .await
     }
 
     /// The process must not do anything more.

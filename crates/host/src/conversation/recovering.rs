@@ -84,7 +84,7 @@ impl Actor {
             };
             return self.end(exit).await;
         }
-        let bell = self.context.watch.watch(folder.path())?;
+        let bell = self.context.watch.watch(folder.path());
         self.phase = Phase::Spawning(Box::new(Spawning::new(folder, bell, None)));
         Ok(())
     }

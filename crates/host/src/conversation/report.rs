@@ -10,10 +10,11 @@ use estelle_proto::waiting::{Waiting, WaitingMessage};
 use estelle_proto::writing::OpenBlock;
 use estelle_state::conversation::{Entry, Pending, Record, RunExit};
 use estelle_state::decisions::DecisionKey;
+use tokio::sync::oneshot;
 
 use super::actor::Actor;
 use super::running::Phase;
-use crate::mailbox::Letter;
+use crate::mailbox::{Letter, Mailbox};
 
 impl Actor {
     /// How the conversation is.
@@ -29,6 +30,8 @@ impl Actor {
             .filter(|(_, pending)| pending.request.kind == DecisionKind::Question)
             .map(|(key, pending)| PendingQuestion {
                 opened_at: Some(pending.at),
+                parent_tool_use_id: pending.request.parent_tool_use_id.clone(),
+                input_hash: Some(pending.request.input_hash.clone()),
                 ..PendingQuestion::new(key.tool_use_id.clone(), pending.request.questions.clone())
             })
             .collect();
@@ -132,7 +135,10 @@ impl Actor {
             }
         };
         let run = conversation.run();
+        let cuts = Some(conversation.cuts()).filter(|cuts| cuts.times > 0);
         Evidence {
+            log_cuts: cuts.map(|cuts| cuts.times),
+            log_cut_bytes: cuts.map(|cuts| cuts.bytes),
             last_output_ms: last_output,
             why: Some(self.why(lock_held)),
             background_tasks: Some(count(occupied.tasks)),
@@ -228,6 +234,15 @@ impl Actor {
             .collect()
     }
 
+    /// Tells one client what waits for people.
+    pub(super) fn tell_decisions(&self, mailbox: &Mailbox, told: oneshot::Sender<()>) {
+        for decision in self.decisions() {
+            // One that left needs to know nothing.
+            let _ = mailbox.post(Letter::message(&decision));
+        }
+        let _ = told.send(());
+    }
+
     fn decision(&self, key: &DecisionKey, pending: &Pending) -> HostToPylon {
         let id = self.book.conversation().id().clone();
         let request = &pending.request;
@@ -235,15 +250,22 @@ impl Actor {
             return HostToPylon::QuestionRequest(QuestionRequest {
                 generation: Some(key.generation),
                 opened_at: Some(pending.at),
+                parent_tool_use_id: request.parent_tool_use_id.clone(),
+                input_hash: Some(request.input_hash.clone()),
                 ..QuestionRequest::new(id, key.tool_use_id.clone(), request.questions.clone())
             });
         }
         HostToPylon::PermissionRequest(PermissionRequest {
             kind: Some(request.kind.clone()),
             input_hash: Some(request.input_hash.clone()),
-            reason: pending.shown.clone(),
+            reason: pending.shown.as_ref().map(|shown| shown.reason.clone()),
+            why: pending
+                .shown
+                .as_ref()
+                .and_then(|shown| shown.why.as_deref().cloned()),
             generation: Some(key.generation),
             opened_at: Some(pending.at),
+            parent_tool_use_id: request.parent_tool_use_id.clone(),
             ..PermissionRequest::new(
                 id,
                 key.tool_use_id.clone(),
@@ -270,7 +292,9 @@ fn pending_permission(key: &DecisionKey, pending: &Pending) -> PendingPermission
     PendingPermission {
         kind: Some(request.kind.clone()),
         opened_at: Some(pending.at),
-        reason: pending.shown.clone(),
+        reason: pending.shown.as_ref().map(|shown| shown.reason.clone()),
+        parent_tool_use_id: request.parent_tool_use_id.clone(),
+        input_hash: Some(request.input_hash.clone()),
         ..PendingPermission::new(
             key.tool_use_id.clone(),
             request.tool_name.clone(),

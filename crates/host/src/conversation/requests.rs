@@ -3,28 +3,23 @@
 use std::path::Path;
 
 use estelle_proto::events::{ClaudeEvent, ErrorEvent};
-use estelle_proto::ipc::{
-    CancelMessage, HostToPylon, MessagePayload, PylonToHost, SendMessage, StopSession, Subscribed,
-};
+use estelle_proto::ipc::{CancelMessage, MessagePayload, PylonToHost, SendMessage, StopSession};
 use estelle_proto::runs::PauseReason;
 use estelle_proto::{
-    ApiError, ClientMessageId, ConversationId, Epoch, ErrorCode, OnBusy, PermissionMode, Retry, Seq,
+    ApiError, ClientMessageId, ConversationId, ErrorCode, OnBusy, PermissionMode, Retry, Seq,
 };
 use estelle_state::conversation::{
     Change, Control, Message, MessageId, RefuseMessage, Request, StopReason,
 };
 use tokio::sync::oneshot;
 
-use super::actor::{Actor, Broken, Ended, Flow, Published, Reply, disk_trouble, now};
-use super::book::{Beginning, Book};
+use super::actor::{Actor, Broken, Ended, Flow, Reply, disk_trouble, now};
 use super::lending::LentTo;
 use super::rewinding::Rewinding;
 use super::running::Phase;
-use crate::failpoint;
 use crate::ipc::{Done, Refusal};
 use crate::launch::{CliMode, check_folder};
 use crate::log::Sync;
-use crate::mailbox::Letter;
 use crate::translate::lines;
 
 /// The word for the CLI's own choice of a model.
@@ -46,6 +41,8 @@ pub(super) enum AfterEnd {
     Tell(oneshot::Sender<Ended>),
     /// Answer a request.
     Answer(Reply),
+    /// See to it that the session is forgotten.
+    Forget(Reply),
     /// Begin a new log.
     Clear(Reply),
     /// Remove everything.
@@ -62,6 +59,10 @@ impl Actor {
         command: PylonToHost,
         reply: Reply,
     ) -> Result<Flow, Broken> {
+        if let Some(refused) = self.refuse_lent(&command) {
+            let _ = reply.send(Err(refused.into()));
+            return Ok(Flow::On);
+        }
         match command {
             PylonToHost::SendMessage(command) => {
                 let outcome = self.send(command).await?;
@@ -100,10 +101,15 @@ impl Actor {
                 let outcome = self.cancel_message(command).await?;
                 let _ = reply.send(outcome);
             }
+            PylonToHost::RevokeTool(command) => {
+                let done = self.revoke(command).await?;
+                let _ = reply.send(Ok(done));
+            }
             PylonToHost::Touch(_) => {
                 self.touch();
                 let _ = reply.send(Ok(Done::default()));
             }
+            PylonToHost::GetCost(_) => self.ask_cost(reply)?,
             PylonToHost::Hello(_)
             | PylonToHost::ClaimCall(_)
             | PylonToHost::GetStatus(_)
@@ -116,6 +122,9 @@ impl Actor {
             | PylonToHost::GetRules(_)
             | PylonToHost::OpenTerminal(_)
             | PylonToHost::ListTerminals(_)
+            | PylonToHost::ListSaved(_)
+            | PylonToHost::ReadSaved(_)
+            | PylonToHost::CopySaved(_)
             | PylonToHost::CloseTerminal(_)
             | PylonToHost::SetRule(_)
             | PylonToHost::RemoveRule(_)
@@ -256,6 +265,7 @@ impl Actor {
 
     async fn stop(&mut self, command: StopSession, reply: Reply) -> Result<(), Broken> {
         self.break_off(Background::Ends).await?;
+        self.give_up_start();
         if !command.end_process.unwrap_or_default() || self.book.conversation().run().is_none() {
             let _ = reply.send(Ok(Done::default()));
             return Ok(());
@@ -309,8 +319,20 @@ impl Actor {
             return Ok(());
         }
         self.stop_run(StopReason::NewSession).await?;
-        self.after_end.push(AfterEnd::Answer(reply));
+        self.after_end.push(AfterEnd::Forget(reply));
         Ok(())
+    }
+
+    /// The end of the run forgot its session, unless it was ended for something that people had to hear of, or something
+    /// else was done with the session since.
+    async fn forget_now(&mut self) -> Result<(), Broken> {
+        if self.is_deleted || self.book.conversation().session().is_none() {
+            return Ok(());
+        }
+        match self.book.decide().forget(now()) {
+            Some(entry) => self.record(entry, Sync::Now).await,
+            None => Ok(()),
+        }
     }
 
     /// Ends the run, if there is one, and then does the rest.
@@ -332,8 +354,12 @@ impl Actor {
                 AfterEnd::Answer(reply) => {
                     let _ = reply.send(Ok(Done::default()));
                 }
+                AfterEnd::Forget(reply) => {
+                    self.forget_now().await?;
+                    let _ = reply.send(Ok(Done::default()));
+                }
                 AfterEnd::Clear(reply) => {
-                    self.clear()?;
+                    self.clear().await?;
                     let _ = reply.send(Ok(Done::default()));
                 }
                 AfterEnd::Delete(reply) => {
@@ -345,16 +371,8 @@ impl Actor {
             }
         }
         let conversation = self.book.conversation();
-        let is_over = conversation.due().is_none();
-        let has_lost_session = conversation
-            .ended()
-            .is_some_and(|ended| ended.resume_failed);
-        if is_over && has_lost_session && !self.resuming.is_empty() {
-            // People who asked for a process get one that begins afresh, and are told so.
-            if let Some(entry) = self.book.decide().want(now()) {
-                self.record(entry, Sync::Now).await?;
-            }
-        } else if is_over && !self.resuming.is_empty() {
+        // People whose session was lost get a process that begins afresh, and are told so: it is still wanted then.
+        if conversation.due().is_none() && !self.resuming.is_empty() {
             let message = "the agent's process could not be started again; its last error says why";
             let error = ApiError::new(
                 ErrorCode::AgentUnavailable,
@@ -363,39 +381,6 @@ impl Actor {
             );
             self.tell_resumed(&Err(error.into()));
         }
-        Ok(())
-    }
-
-    /// A new log in the place of the old one: everything before is gone, and cursors are void.
-    fn clear(&mut self) -> Result<(), Broken> {
-        let old = self.book.conversation();
-        let epoch = Epoch(old.epoch().0 + 1);
-        let (id, generation) = (old.id().clone(), old.last_generation());
-        let beginning = Beginning {
-            id: id.clone(),
-            epoch,
-            generation,
-            settings: old.settings().clone().into(),
-        };
-        self.book = Book::begin(&self.folder, now(), beginning)?;
-        failpoint::reach("clear-begun");
-        self.published = Published::of(self.book.conversation());
-        // The journals of old runs are of no use to anybody; what cannot be removed is removed with the conversation.
-        let _ = std::fs::remove_dir_all(self.runs());
-        failpoint::reach("clear-done");
-        let subscribed = Subscribed::new(id, epoch, self.book.conversation().seq(), true);
-        let letters = vec![
-            Letter::message(&HostToPylon::Subscribed(subscribed)),
-            self.snapshot(),
-        ];
-        self.publish(letters);
-        Ok(())
-    }
-
-    fn delete(&mut self) -> Result<(), Broken> {
-        let id = self.book.conversation().id();
-        self.context.put_away(id, &self.folder)?;
-        self.is_deleted = true;
         Ok(())
     }
 
@@ -484,6 +469,7 @@ fn change(payload: &MessagePayload, has_session: bool) -> Change {
         append_system_prompt: payload.append_system_prompt.clone(),
         mcp_config: payload.mcp_config.clone(),
         tool_server: payload.tool_server.as_deref().cloned(),
+        read_only: payload.read_only,
         session: payload.claude_session_id.clone().filter(|_| !has_session),
     }
 }
@@ -495,6 +481,7 @@ fn message(conversation: &ConversationId, payload: &MessagePayload, on_busy: &On
         on_busy: payload.on_busy.as_ref().unwrap_or(on_busy).clone(),
         client_message_id: payload.client_message_id.clone(),
         device_id: payload.device_id,
+        author: payload.author.clone(),
     }
 }
 

@@ -9,7 +9,7 @@ use estelle_claude::wire::control::Initialize;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::{ApiError, ConversationId, ErrorCode, Generation, Retry};
 use estelle_state::conversation::{Control, MessageId, Place, Request, RunExit};
-use tokio::sync::Notify;
+use rustix::process::Signal;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -24,7 +24,11 @@ use crate::ipc::{Done, Refusal};
 use crate::launch::{FolderTrust, Hooks, LaunchWish, Prepared, prepare, run_marker};
 use crate::log::Sync;
 use crate::run::fifo::WriteError;
-use crate::run::{RunFolder, StartError, Tombstoned, clean_up, saved, start_detached, tombstone};
+use crate::run::{
+    Bell, RunFolder, StartError, Tombstoned, clean_up, end_start, saved, send_signal,
+    start_detached, tombstone,
+};
+use crate::terminal::held;
 use crate::translate::lines;
 use crate::trust::{self, ContentHash, FolderContents};
 
@@ -66,20 +70,25 @@ pub(super) struct Preparing {
 #[derive(Debug)]
 pub(super) struct Spawning {
     folder: RunFolder,
-    bell: Arc<Notify>,
+    bell: Bell,
     until: Instant,
     greeting: Option<Initialize>,
 }
 
 impl Spawning {
     /// From now on it has its time.
-    pub(super) fn new(folder: RunFolder, bell: Arc<Notify>, greeting: Option<Initialize>) -> Self {
+    pub(super) fn new(folder: RunFolder, bell: Bell, greeting: Option<Initialize>) -> Self {
         Self {
             folder,
             bell,
             until: Instant::now() + SPAWN_LIMIT,
             greeting,
         }
+    }
+
+    /// Its time is over.
+    pub(super) fn give_up(&mut self) {
+        self.until = Instant::now();
     }
 }
 
@@ -152,9 +161,9 @@ impl Actor {
                 prepared.map_err(|error| error.to_api())
             };
             // What cannot be started is not worth a trial.
-            let mode = prepare(&wanted)?.mode;
+            prepare(&wanted)?;
             // No proof that it asks before every tool, no start.
-            let proven = context.canary.ensure(&cli, mode).await;
+            let proven = context.canary.ensure(&cli).await;
             proven.map_err(|error| error.to_api())?;
             // Only now, because a trial takes its time: what is judged here is what is started.
             let examined = examine_folder(&context, wanted);
@@ -227,6 +236,10 @@ impl Actor {
             Ok(ready) => ready,
             Err(error) => return self.never_started(error.message).await,
         };
+        let holder = self.context.shelf.holder(self.book.conversation().id());
+        if let Some(holder) = holder {
+            return self.never_started(held(&holder).message).await;
+        }
         if let Err(holder) = self.claim() {
             let reason = format!(
                 "conversation {holder} works on the same session of the agent; stop it there first, or begin a new session here"
@@ -283,11 +296,7 @@ impl Actor {
         )
         .and_then(|mut space| space.refill())
         .map_err(|error| format!("no room on the disk for a new run: {error}"))?;
-        let bell = self
-            .context
-            .watch
-            .watch(folder.path())
-            .map_err(|error| format!("failed to watch the folder of the run: {error}"))?;
+        let bell = self.context.watch.watch(folder.path());
         let marker = run_marker(self.book.conversation().id(), generation, folder.path());
         crate::run::cgroup::prepare(&folder, &marker);
         start_detached(&folder, &self.context.settings.shim)
@@ -316,11 +325,7 @@ impl Actor {
                 return Ok(());
             }
             let folder = spawning.folder.clone();
-            if tombstone(&folder, "the shim did not start its child in time")? == Tombstoned::Yes {
-                let reason = "the agent's process could not be started in time".to_owned();
-                self.never_started(reason).await?;
-            }
-            return Ok(());
+            return self.give_up_starting(&folder).await;
         };
         let (folder, greeting) = (spawning.folder.clone(), spawning.greeting.take());
         let started = self
@@ -342,6 +347,27 @@ impl Actor {
             // Another host started it and died before it could.
             None => self.greet_again().await,
         }
+    }
+
+    /// Nobody waits any longer for a shim that has not started its child. One that keeps the lock all the same is held, or
+    /// hangs, and would keep the conversation waiting for ever.
+    async fn give_up_starting(&mut self, folder: &RunFolder) -> Result<(), Broken> {
+        const WHY: &str = "the shim did not start its child in time";
+        let mut outcome = tombstone(folder, WHY)?;
+        if outcome == Tombstoned::Alive {
+            tracing::error!(conversation = %self.book.conversation().id(), "{WHY}: it is killed");
+            end_start(folder).await;
+            if folder.load_run()?.is_some() {
+                // It was faster. What is left of the run is a run like any other.
+                return Ok(());
+            }
+            outcome = tombstone(folder, WHY)?;
+        }
+        if outcome == Tombstoned::Yes {
+            let reason = "the agent's process could not be started in time".to_owned();
+            self.never_started(reason).await?;
+        }
+        Ok(())
     }
 
     /// The first line to a new process.
@@ -387,11 +413,12 @@ impl Actor {
     }
 
     /// A line could not be written.
-    pub(super) fn unwritten(&mut self, unwritten: Unwritten) -> Result<Flow, Broken> {
+    pub(super) async fn unwritten(&mut self, unwritten: Unwritten) -> Result<Flow, Broken> {
         let Outgoing { key, text } = unwritten.line;
         match (key, unwritten.error) {
             // The end is noticed by itself; what was not written waits for the next run.
             (_, WriteError::Gone) => {}
+            (_, error @ WriteError::Torn { .. }) => self.give_up_torn(&error).await?,
             (LineKey::Message(id), WriteError::TooLong { .. } | WriteError::QuotaSpent { .. }) => {
                 self.write_by_file(&id)?;
             }
@@ -410,6 +437,23 @@ impl Actor {
             }
         }
         Ok(Flow::On)
+    }
+
+    /// Half a line is in the pipe. Whatever is written next would be glued to it, so nothing is, and the process ends.
+    async fn give_up_torn(&mut self, error: &WriteError) -> Result<(), Broken> {
+        let what = format!(
+            "{error}: the agent's process is ended, because it would take the next line for the rest of this one"
+        );
+        tracing::error!(conversation = %self.book.conversation().id(), "{what}");
+        let event = ClaudeEvent::Error(ErrorEvent::new(what.clone()));
+        let entry = self.book.decide().repair(now(), what, vec![event]);
+        self.record(entry, Sync::Now).await?;
+        if let Phase::Live(live) = &mut self.phase {
+            live.closed = true;
+            send_signal(&live.record, Signal::KILL);
+        }
+        self.stopping.condemn();
+        Ok(())
     }
 
     /// The run is over, and everything it printed is in the log. Ends what it left behind before its end is written down: a
@@ -547,6 +591,6 @@ fn untrustable(contents: &FolderContents) -> String {
     )
 }
 
-fn request_id() -> String {
+pub(super) fn request_id() -> String {
     format!("estelle-{}", uuid::Uuid::new_v4())
 }

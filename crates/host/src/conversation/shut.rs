@@ -121,7 +121,9 @@ fn needs_the_log(command: &Command) -> bool {
         | Command::Rewind(..)
         | Command::Lend(_) => true,
         Command::Status(_)
+        | Command::Granted(_)
         | Command::Decisions(_)
+        | Command::TellDecisions(..)
         | Command::Join { .. }
         | Command::Leave(_)
         | Command::Tick
@@ -251,8 +253,15 @@ impl Shut {
             Command::Status(reply) => {
                 let _ = reply.send(self.status());
             }
+            Command::Granted(reply) => {
+                let _ = reply.send(Vec::new());
+            }
             Command::Decisions(reply) => {
                 let _ = reply.send(Vec::new());
+            }
+            // Everybody is told when the log can be opened.
+            Command::TellDecisions(_, told) => {
+                let _ = told.send(());
             }
             Command::ShutDown(reply) => {
                 let ended = if self.end_runs().await > 0 {

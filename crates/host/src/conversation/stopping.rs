@@ -8,6 +8,7 @@ use std::time::Duration;
 use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::events::{ClaudeEvent, ErrorEvent};
 use estelle_proto::runs::{IdleWarning, PauseReason};
+use estelle_proto::{ApiError, ErrorCode, Retry};
 use estelle_state::conversation::{Control, Conversation, StopReason};
 use estelle_state::escalation::{Escalation, Push};
 use estelle_state::idle::IdleVerdict;
@@ -88,12 +89,37 @@ impl Actor {
         Ok(())
     }
 
+    /// A start that nobody waits for any more is given up; a process that does not even greet back has its grace to do so.
+    pub(super) fn give_up_start(&mut self) {
+        let conversation = self.book.conversation();
+        let is_needed = conversation.run().is_some() || conversation.is_run_needed();
+        match &self.phase {
+            Phase::Quiet | Phase::Preparing(_) if !is_needed => {
+                self.phase = Phase::Quiet;
+                let message = "it was stopped before its process was there".to_owned();
+                let error = ApiError::new(ErrorCode::Conflict, message, Retry::Never);
+                self.tell_resumed(&Err(error.into()));
+            }
+            Phase::Live(_) if !self.is_ready() => self.stopping.interrupted(),
+            Phase::Quiet
+            | Phase::Preparing(_)
+            | Phase::Spawning(_)
+            | Phase::Live(_)
+            | Phase::Sweeping(_) => {}
+        }
+    }
+
     /// Ends the run: asks it first. What it has not begun, it is not to begin.
     pub(super) async fn stop_run(&mut self, why: StopReason) -> Result<(), Broken> {
+        let is_told = self.is_stopping();
         let Some(entry) = self.book.decide().stop_run(now(), why) else {
             return Ok(());
         };
         self.record(entry, Sync::Now).await?;
+        if is_told {
+            // It ends for another reason now, and no later.
+            return Ok(());
+        }
         // 2.1.197 would run what is queued in it before it ends.
         for message in self.book.conversation().queued_in_cli() {
             self.control(Control::Cancel { message }).await?;
@@ -109,15 +135,27 @@ impl Actor {
         let time = self.stopping.began.elapsed();
         while let Some(push) = self.stopping.escalation.overdue(time) {
             match push {
-                Push::EndProcess if self.book.conversation().is_interrupted() => {
+                // A turn that does not end, or a process that was told to stop before it said a word.
+                Push::EndProcess
+                    if self.book.conversation().is_interrupted() || !self.is_ready() =>
+                {
                     self.stop_run(StopReason::Disobeyed).await?;
                 }
                 Push::EndProcess => {}
                 Push::Terminate => self.signal(Signal::TERM),
-                Push::Kill => self.signal(Signal::KILL),
+                Push::Kill => self.kill(),
             }
         }
         Ok(Flow::On)
+    }
+
+    fn kill(&mut self) {
+        match &mut self.phase {
+            Phase::Spawning(spawning) => spawning.give_up(),
+            Phase::Quiet | Phase::Preparing(_) | Phase::Live(_) | Phase::Sweeping(_) => {
+                self.signal(Signal::KILL);
+            }
+        }
     }
 
     fn signal(&self, signal: Signal) {
@@ -129,9 +167,10 @@ impl Actor {
     /// A minute has passed.
     pub(super) async fn tick(&mut self) -> Result<(), Broken> {
         self.look_after_log().await?;
-        let Phase::Live(live) = &self.phase else {
+        let Phase::Live(live) = &mut self.phase else {
             return Ok(());
         };
+        live.listen_again(&self.context);
         let conversation = self.book.conversation();
         if let Some(limit) = self.context.settings.turn_limit
             && conversation.status() == ConversationStatus::Working
@@ -187,11 +226,20 @@ impl Actor {
             let _ = reply.send(Ended::Nothing);
             return Ok(());
         }
-        self.stop_run(StopReason::Paused {
-            reason: PauseReason::ServerShutdown,
-            idle_minutes: 0,
-        })
-        .await?;
+        // One whose process is gone was not ended by us: its end is told as it was.
+        if !matches!(self.phase, Phase::Sweeping(_)) {
+            self.stop_run(StopReason::Paused {
+                reason: PauseReason::ServerShutdown,
+                idle_minutes: 0,
+            })
+            .await?;
+        }
+        if matches!(self.phase, Phase::Live(_)) {
+            // A shutdown does not wait for an answer to its words: everybody is told at once, and has the whole grace.
+            self.signal(Signal::TERM);
+            let time = self.stopping.began.elapsed();
+            self.stopping.escalation.told(time);
+        }
         self.after_end.push(AfterEnd::Tell(reply));
         Ok(())
     }

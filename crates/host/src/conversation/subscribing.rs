@@ -4,7 +4,7 @@
 //! head, the task adds the client to its listeners in one step; if something happened meanwhile the reader goes on.
 
 use estelle_proto::ipc::{HostToPylon, Subscribe, Subscribed};
-use estelle_proto::{ApiError, Epoch, Seq};
+use estelle_proto::{ApiError, Epoch, ErrorCode, Retry, Seq};
 use tokio::sync::{mpsc, oneshot};
 
 use super::actor::{Actor, Command};
@@ -22,9 +22,28 @@ pub(crate) async fn subscribe(
     mailbox: Mailbox,
 ) -> Result<Option<()>, ApiError> {
     match view(&actor).await {
-        Some(view) => Ok(replay(actor, view?, request, mailbox).await),
+        Some(view) => match replay(actor, view?, request, mailbox).await {
+            Ok(()) => Ok(Some(())),
+            Err(Unfinished::Gone) => Ok(None),
+            Err(Unfinished::Unreadable(why)) => Err(unreadable(&why)),
+        },
         None => Ok(None),
     }
+}
+
+/// Why a replay ended early.
+enum Unfinished {
+    /// Client or conversation is gone.
+    Gone,
+    /// The log does not give what it must have.
+    Unreadable(String),
+}
+
+fn unreadable(why: &str) -> ApiError {
+    let text = format!(
+        "the log of this conversation cannot be read ({why}); look at the disk of the host, then subscribe again"
+    );
+    ApiError::new(ErrorCode::Internal, text, Retry::Later)
 }
 
 async fn replay(
@@ -32,7 +51,11 @@ async fn replay(
     mut view: View,
     request: Subscribe,
     mailbox: Mailbox,
-) -> Option<()> {
+) -> Result<(), Unfinished> {
+    let post = async |letter| {
+        let posted = mailbox.post_when_room(letter).await;
+        posted.map_err(|_| Unfinished::Gone)
+    };
     let id = request.session_id.clone();
     let (mut position, fresh) = locate(&view, &request);
     let subscribed = Subscribed {
@@ -45,20 +68,24 @@ async fn replay(
         Some(mark) => Letter::marked(&subscribed, mark),
         None => Letter::message(&subscribed),
     };
-    mailbox.post_when_room(subscribed).await.ok()?;
+    post(subscribed).await?;
     loop {
         while position.seq < view.head() {
-            let (letters, reached) = view.read(position, PORTION).ok()?;
+            let read = view.read(position, PORTION);
+            let (letters, reached) =
+                read.map_err(|error| Unfinished::Unreadable(error.to_string()))?;
             if reached == position {
-                return None;
+                let why = format!("it ends behind event {}", position.seq.0);
+                return Err(Unfinished::Unreadable(why));
             }
             for letter in letters {
-                mailbox.post_when_room(letter).await.ok()?;
+                post(letter).await?;
             }
             position = reached;
         }
-        let next = match join(&actor, &view, position.seq, &mailbox).await? {
-            Joined::Yes => return Some(()),
+        let joined = join(&actor, &view, position.seq, &mailbox).await;
+        let next = match joined.ok_or(Unfinished::Gone)? {
+            Joined::Yes => return Ok(()),
             Joined::Behind(view) => *view,
         };
         if next.epoch() != view.epoch() {
@@ -66,7 +93,7 @@ async fn replay(
             position = View::start();
             let subscribed = Subscribed::new(id.clone(), next.epoch(), next.head(), true);
             let subscribed = Letter::message(&HostToPylon::Subscribed(subscribed));
-            mailbox.post_when_room(subscribed).await.ok()?;
+            post(subscribed).await?;
         }
         view = next;
     }
@@ -147,5 +174,42 @@ impl Actor {
             self.listeners.push(mailbox);
         }
         let _ = joined.send(None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use estelle_proto::ConversationId;
+
+    use super::super::birth::first_of;
+    use super::super::book::{Book, LOG};
+    use super::*;
+    use crate::log::Sync;
+    use crate::mailbox::mailbox;
+
+    #[tokio::test]
+    async fn a_log_that_cannot_be_read_is_not_taken_for_a_conversation_that_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let id = ConversationId::parse("conv-1").unwrap();
+        let at = estelle_proto::Timestamp(1);
+        let mut book = Book::begin(folder.path(), at, first_of(id.clone())).unwrap();
+        let entry = book.decide().forget(at).unwrap();
+        book.append(&entry, Sync::Now).unwrap();
+        let view = book.view(book.conversation().seq());
+        std::fs::write(folder.path().join(LOG), "").unwrap();
+
+        let (actor, mut inbox) = mpsc::channel(1);
+        let (mailbox, _reader) = mailbox();
+        let asked = subscribe(actor, Subscribe::new(id), mailbox);
+        let answered = async {
+            let Some(Command::View(reply)) = inbox.recv().await else {
+                panic!("no view is asked for");
+            };
+            reply.send(Ok(view)).unwrap();
+        };
+        let (subscribed, ()) = tokio::join!(asked, answered);
+        let error = subscribed.unwrap_err();
+        assert_eq!(error.code, ErrorCode::Internal, "{error:?}");
+        assert!(error.message.contains("cannot be read"), "{error:?}");
     }
 }

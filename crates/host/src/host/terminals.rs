@@ -7,15 +7,16 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use estelle_claude::saved::{LoadError, SavedSessions, SessionId};
 use estelle_proto::ipc::{CloseTerminal, KeptTerminal, OpenTerminal, PylonToHost};
 use estelle_proto::terminals::TerminalKind;
-use estelle_proto::{ApiError, ConversationId, ErrorCode, Prompt, Retry, limits};
+use estelle_proto::{ApiError, ClaudeSessionId, ConversationId, ErrorCode, Prompt, Retry, limits};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Host, QUEUE, Start, gone, ready};
-use crate::conversation::{Command, Lent, begin_empty, disk_trouble, now};
+use crate::conversation::{Command, Lent, begin_empty, disk_trouble, now, touches};
 use crate::ipc::{Done, Refusal};
 use crate::launch::check_folder;
 use crate::terminal::{Hold, TerminalRecord, agent, held, shell};
@@ -48,7 +49,7 @@ impl Host {
     }
 
     /// Carries something out even if nobody waits for it any more.
-    fn carried_out<F>(
+    pub(super) fn carried_out<F>(
         &self,
         work: impl FnOnce(Self) -> F + Send + 'static,
     ) -> BoxFuture<'static, Result<Done, Refusal>>
@@ -65,22 +66,11 @@ impl Host {
         async move { answer.await.unwrap_or_else(|_| Err(gone().into())) }.boxed()
     }
 
-    /// Nothing that would make a second writer, or take a conversation away from under its terminal.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "whatever else there is does no harm to a conversation that is lent"
-    )]
+    /// Nothing that would make a second writer, or take a conversation away from under its terminal. A command that passes
+    /// here while the conversation is being lent is refused by its task.
     fn refuse_lent(&self, command: &PylonToHost) -> Option<ApiError> {
-        let id = match command {
-            PylonToHost::SendMessage(command) => &command.session_id,
-            PylonToHost::ResumeSession(command) => &command.session_id,
-            PylonToHost::NewSession(command) => &command.session_id,
-            PylonToHost::ClearSession(command) => &command.session_id,
-            PylonToHost::DeleteSession(command) => &command.session_id,
-            PylonToHost::RewindSession(command) => &command.session_id,
-            _ => return None,
-        };
-        self.context.shelf.holder(id).map(|holder| held(&holder))
+        let holder = self.context.shelf.holder(touches(command)?);
+        holder.map(|holder| held(&holder))
     }
 
     async fn open_terminal(&self, wish: OpenTerminal) -> Result<Done, ApiError> {
@@ -118,6 +108,7 @@ impl Host {
                 let cli = self.context.agent.find().await;
                 let cli = cli.map_err(|error| error.to_api())?;
                 let (hold, mut lent) = self.lend(&wish).await?;
+                lent.has_begun = lent.has_begun && self.is_saved(&lent.session).await;
                 lent.model = wish.model.or(lent.model);
                 record.conversation = wish.session_id;
                 record.session = Some(lent.session.clone());
@@ -153,6 +144,19 @@ impl Host {
         }
         self.context.release(id);
         Ok((hold, lent))
+    }
+
+    /// Whether the agent has a session: one in which nobody said anything it never saved, and it would not go on with it.
+    async fn is_saved(&self, session: &ClaudeSessionId) -> bool {
+        let Some(config) = self.context.settings.config_folder() else {
+            return true;
+        };
+        let Ok(session) = session.as_str().parse::<SessionId>() else {
+            return true;
+        };
+        let look = move || SavedSessions::new(config).load_info(&session);
+        let found = tokio::task::spawn_blocking(look).await;
+        !matches!(found, Ok(Err(LoadError::NotFound(_))))
     }
 
     /// The task of a conversation; one that nobody has said anything in is begun.

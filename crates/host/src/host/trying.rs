@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use estelle_proto::WorkspaceId;
 use estelle_proto::ipc::{CallVerdict, GetRules, RuleEffect, TriedCall};
 use estelle_state::policy::Verdict;
-use serde_json::Value;
 
 use super::Host;
 use crate::conversation::Case;
@@ -33,13 +32,22 @@ impl Host {
             mode: call.mode.as_ref(),
             remembered: BTreeSet::new(),
             messages: Vec::new(),
+            read_only: false,
+            own_tools: BTreeSet::new(),
         };
-        let input: Value = call.input.decode().unwrap_or_default();
-        match case.judge(&self.context, &call.tool_name, &input) {
-            Ok(Verdict::Allow(reason)) => CallVerdict::new(RuleEffect::Allow, reason.to_string()),
-            Ok(Verdict::Deny(reason)) => CallVerdict::new(RuleEffect::Deny, reason.to_string()),
-            Ok(Verdict::Ask(reason)) => CallVerdict::new(RuleEffect::Ask, reason.to_string()),
-            Err(reason) => CallVerdict::new(RuleEffect::Ask, reason),
+        let verdict = match case.judge(&self.context, &call.tool_name, &call.input) {
+            Ok(verdict) => verdict,
+            Err(reason) => return CallVerdict::new(RuleEffect::Ask, reason),
+        };
+        let effect = match &verdict {
+            Verdict::Allow(_) => RuleEffect::Allow,
+            Verdict::Deny(_) => RuleEffect::Deny,
+            Verdict::Ask(_) => RuleEffect::Ask,
+        };
+        let reason = verdict.reason();
+        CallVerdict {
+            why: Some(reason.into()),
+            ..CallVerdict::new(effect, reason.to_string())
         }
     }
 }

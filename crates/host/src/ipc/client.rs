@@ -8,7 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use estelle_proto::ipc::{GetStatus, Hello, RequestResult, SessionStatus, parse_line, to_line};
+use estelle_proto::ipc::{
+    GetStatus, Hello, RequestResult, SessionStatus, StatusResponse, parse_line, to_line,
+};
 use estelle_proto::{
     ApiError, ConversationId, DecodeError, EncodeError, ErrorCode, ErrorReport, HostToPylon,
     PylonToHost, Reply as _, RequestId, Retry, limits,
@@ -178,11 +180,20 @@ impl Client {
         }
     }
 
-    /// How one conversation is, or all.
+    /// How one conversation is, or all for which there is room in a line.
     pub async fn status(
         &mut self,
         which: Option<ConversationId>,
     ) -> Result<Vec<SessionStatus>, RequestError> {
+        let response = self.status_response(which).await;
+        response.map(|response| response.sessions)
+    }
+
+    /// How one conversation is, or all for which there is room in a line, and how many found none.
+    pub async fn status_response(
+        &mut self,
+        which: Option<ConversationId>,
+    ) -> Result<StatusResponse, RequestError> {
         let request = GetStatus {
             session_id: which,
             ..GetStatus::default()
@@ -192,8 +203,8 @@ impl Client {
         let is_answer = |message: &HostToPylon| matches!(message, HostToPylon::StatusResponse(status) if status.request_id == done.request_id);
         let at = (before..self.early.len()).find(|at| self.early.get(*at).is_some_and(is_answer));
         match at.and_then(|at| self.early.remove(at)) {
-            Some(HostToPylon::StatusResponse(status)) => Ok(status.sessions),
-            Some(_) | None => Ok(Vec::new()),
+            Some(HostToPylon::StatusResponse(status)) => Ok(status),
+            Some(_) | None => Ok(StatusResponse::new(Vec::new())),
         }
     }
 

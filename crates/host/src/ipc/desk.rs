@@ -3,12 +3,14 @@
 //! The host implements [`Desk`]; tests put a stand-in there. A future that is dropped because its client left must not
 //! undo what was asked for.
 
+use estelle_proto::history::HistoryMessage;
 use estelle_proto::ipc::{
     ClaimCall, KeptTerminal, RequestResult, RuleList, SessionStatus, Subscribe,
 };
+use estelle_proto::saved::SavedSession;
 use estelle_proto::{
-    ApiError, ConversationId, DeviceId, HostToPylon, PylonToHost, Reply as _, RequestId, Seq,
-    Timestamp,
+    ApiError, ClaudeSessionId, ConversationId, DeviceId, HostToPylon, PylonToHost, Reply as _,
+    RequestId, Seq, Timestamp,
 };
 use futures_util::future::BoxFuture;
 
@@ -30,8 +32,8 @@ pub trait Desk: Send + Sync + 'static {
         which: Option<ConversationId>,
     ) -> impl Future<Output = Result<Vec<SessionStatus>, ApiError>> + Send;
 
-    /// One message for each open decision.
-    fn open_decisions(&self) -> impl Future<Output = Vec<HostToPylon>> + Send;
+    /// One message for each open decision arrives in the mailbox: soon, or late for a conversation that is busy.
+    fn tell_decisions(&self, mailbox: Mailbox) -> impl Future<Output = ()> + Send;
 
     /// The client of a mailbox wants to carry a call out; it may when this is granted.
     fn claim(
@@ -75,6 +77,23 @@ pub struct Done {
     pub rules: Option<RuleList>,
     /// The terminals, if they were asked for.
     pub terminals: Option<Vec<KeptTerminal>>,
+    /// What the running turn has cost so far, if that was asked for.
+    pub turn_cost: Option<f64>,
+    /// What was found of saved sessions, if they were asked for.
+    pub saved: Option<Box<SavedFound>>,
+}
+
+/// What was found of saved sessions.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SavedFound {
+    /// The sessions.
+    pub sessions: Option<Vec<SavedSession>>,
+    /// What was said in one.
+    pub messages: Option<Vec<HistoryMessage>>,
+    /// Where the next page begins.
+    pub next: Option<u32>,
+    /// The copy of one.
+    pub copy: Option<ClaudeSessionId>,
 }
 
 /// A command was not carried out, and nothing has changed.
@@ -114,7 +133,17 @@ pub(super) fn result(
             resumed_with_history: done.resumed_with_history,
             rules: done.rules.map(Box::new),
             terminals: done.terminals,
-            ..RequestResult::default()
+            turn_cost_usd: done.turn_cost,
+            ..match done.saved {
+                Some(found) => RequestResult {
+                    saved: found.sessions,
+                    messages: found.messages,
+                    next_offset: found.next,
+                    claude_session_id: found.copy,
+                    ..RequestResult::default()
+                },
+                None => RequestResult::default(),
+            }
         },
         Err(refusal) => RequestResult {
             session_id,

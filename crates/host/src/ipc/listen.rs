@@ -6,6 +6,7 @@
 
 use std::fs::{self, Permissions};
 use std::io;
+use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use std::time::Duration;
 use estelle_proto::ipc::to_line;
 use estelle_proto::{ApiError, ErrorCode, ErrorReport, HostToPylon, Retry};
 use rustix::fs::{Mode, fchmod};
+use rustix::process::{Resource, getrlimit};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{UnixListener, UnixSocket, UnixStream};
 use tokio::sync::Semaphore;
@@ -28,6 +30,8 @@ use crate::data::DataFolder;
 pub const MAX_CLIENTS: usize = 64;
 /// Connections that wait to be accepted.
 const BACKLOG: u32 = 128;
+/// Descriptors that no client gets: a conversation needs some for its run, however many clients come.
+const RESERVED: u64 = 24;
 /// What a path of a socket may have, without the byte at its end.
 const MAX_PATH: usize = 107;
 /// How long to wait when the system is out of descriptors, and for a client to take a refusal.
@@ -110,6 +114,13 @@ fn bind_privately(path: &std::path::Path) -> io::Result<UnixListener> {
     socket.listen(BACKLOG)
 }
 
+/// Whether what is kept back is still free: the system gives the lowest number that is.
+fn leaves_enough(stream: &UnixStream) -> bool {
+    let taken = u64::try_from(stream.as_raw_fd()).unwrap_or_default();
+    let limit = getrlimit(Resource::Nofile).current;
+    limit.is_none_or(|limit| taken.saturating_add(RESERVED.min(limit / 8)) < limit)
+}
+
 /// Serves clients until `stop` is cancelled and they have been told what was still to be told.
 pub async fn serve<D: Desk>(listener: Listener, desk: Arc<D>, stop: CancellationToken) {
     let clients = TaskTracker::new();
@@ -129,6 +140,12 @@ pub async fn serve<D: Desk>(listener: Listener, desk: Arc<D>, stop: Cancellation
                 continue;
             }
         };
+        if !leaves_enough(&stream) {
+            tracing::warn!("a client is sent away: hardly any descriptors are left");
+            drop(stream);
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        }
         if let Err(error) = check_peer(&stream) {
             clients.spawn(refuse(stream, error));
             continue;

@@ -23,7 +23,7 @@ mod vet;
 mod write;
 
 pub use client::{Client, ConnectError, RequestError, WireError};
-pub use desk::{Desk, Done, Refusal};
+pub use desk::{Desk, Done, Refusal, SavedFound};
 pub(crate) use lines::{Line, Lines};
 pub use listen::{BindError, Listener, MAX_CLIENTS, serve};
 pub(crate) use roll::in_one_line;

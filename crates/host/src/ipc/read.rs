@@ -143,11 +143,16 @@ impl<D: Desk> Reader<D> {
             | PylonToHost::SetModel(_)
             | PylonToHost::CancelMessage(_)
             | PylonToHost::Touch(_)
+            | PylonToHost::GetCost(_)
             | PylonToHost::GetRules(_)
             | PylonToHost::SetRule(_)
             | PylonToHost::RemoveRule(_)
+            | PylonToHost::RevokeTool(_)
             | PylonToHost::ToolResult(_)
             | PylonToHost::OpenTerminal(_)
+            | PylonToHost::ListSaved(_)
+            | PylonToHost::ReadSaved(_)
+            | PylonToHost::CopySaved(_)
             | PylonToHost::ListTerminals(_)
             | PylonToHost::CloseTerminal(_)
             | PylonToHost::Shutdown(_)
@@ -179,7 +184,8 @@ impl<D: Desk> Reader<D> {
         });
     }
 
-    /// Everything the Pylon needs to know, before anything that is behind this command.
+    /// Everything the Pylon needs to know, before anything that is behind this command. Only a conversation that is busy tells
+    /// its decisions later.
     async fn reconnected(&mut self, request: PylonReconnected, back: Return) {
         let (desk, mailbox) = (Arc::clone(&self.desk), self.mailbox.clone());
         let told = async move {
@@ -189,9 +195,7 @@ impl<D: Desk> Reader<D> {
                 ..StatusResponse::new(sessions)
             };
             let _ = mailbox.post(in_one_line(status));
-            for decision in desk.open_decisions().await {
-                let _ = mailbox.post(Letter::message(&decision));
-            }
+            desk.tell_decisions(mailbox).await;
             Ok::<_, ApiError>(())
         };
         let told = self.meanwhile(told).await;

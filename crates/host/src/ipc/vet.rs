@@ -10,8 +10,8 @@ use estelle_proto::ipc::{
 };
 use estelle_proto::terminals::TerminalKind;
 use estelle_proto::{
-    ApiError, ErrorCode, Json, OnBusy, PermissionDecision, PermissionMode, PylonToHost, Retry,
-    limits,
+    ApiError, ErrorCode, Json, OnBusy, PathText, PermissionDecision, PermissionMode, PylonToHost,
+    Retry, limits,
 };
 use serde_json::Value;
 
@@ -20,6 +20,7 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
     match command {
         PylonToHost::SendMessage(command) => message(&command.payload),
         PylonToHost::PermissionResponse(command) => permission(command),
+        PylonToHost::QuestionResponse(command) => input_hash(command.input_hash.as_deref()),
         PylonToHost::SetPermissionMode(SetPermissionMode { mode, .. }) => permission_mode(mode),
         PylonToHost::SetRule(SetRule { rule, .. }) => match &rule.effect {
             RuleEffect::Unknown(word) => Err(unknown_word("effect", word, RuleEffect::WORDS)),
@@ -29,6 +30,9 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
             TerminalKind::Unknown(word) => Err(unknown_word("kind", word, TerminalKind::WORDS)),
             TerminalKind::Shell | TerminalKind::Agent => Ok(()),
         },
+        PylonToHost::ListSaved(asked) => folder(&asked.working_dir),
+        PylonToHost::ReadSaved(asked) => folder(&asked.working_dir),
+        PylonToHost::CopySaved(asked) => folder(&asked.working_dir),
         PylonToHost::Hello(_)
         | PylonToHost::ListTerminals(_)
         | PylonToHost::CloseTerminal(_)
@@ -39,14 +43,15 @@ pub(super) fn vet(command: &PylonToHost) -> Result<(), ApiError> {
         | PylonToHost::DeleteSession(_)
         | PylonToHost::ForkSession(_)
         | PylonToHost::RewindSession(_)
-        | PylonToHost::QuestionResponse(_)
         | PylonToHost::GetStatus(_)
         | PylonToHost::PylonReconnected(_)
         | PylonToHost::SetModel(_)
         | PylonToHost::CancelMessage(_)
         | PylonToHost::Touch(_)
+        | PylonToHost::GetCost(_)
         | PylonToHost::GetRules(_)
         | PylonToHost::RemoveRule(_)
+        | PylonToHost::RevokeTool(_)
         | PylonToHost::Subscribe(_)
         | PylonToHost::Unsubscribe(_)
         | PylonToHost::ClaimCall(_)
@@ -60,7 +65,11 @@ fn permission(command: &PermissionResponse) -> Result<(), ApiError> {
     if let PermissionDecision::Unknown(word) = &command.decision {
         return Err(unknown_word("decision", word, PermissionDecision::WORDS));
     }
-    let (hash, limit) = (command.input_hash.as_deref(), limits::MAX_HASH_BYTES);
+    input_hash(command.input_hash.as_deref())
+}
+
+fn input_hash(hash: Option<&str>) -> Result<(), ApiError> {
+    let limit = limits::MAX_HASH_BYTES;
     if hash.is_some_and(|hash| hash.len() > limit) {
         let text = format!(
             "inputHash has more than {limit} bytes: repeat the one that came with the request, or leave it out"
@@ -77,12 +86,18 @@ fn message(payload: &MessagePayload) -> Result<(), ApiError> {
     if let Some(OnBusy::Unknown(word)) = &payload.on_busy {
         return Err(unknown_word("onBusy", word, OnBusy::WORDS));
     }
-    let folder = payload.working_dir.as_str();
-    if !Path::new(folder).is_absolute() {
-        let text = format!("`workingDir` must be an absolute path, not {folder:?}");
-        return Err(ApiError::new(ErrorCode::BadPath, text, Retry::Never));
-    }
+    folder(&payload.working_dir)?;
     payload.mcp_config.as_ref().map_or(Ok(()), servers)
+}
+
+/// What a relative path means depends on where the host was started, which nobody knows.
+fn folder(path: &PathText) -> Result<(), ApiError> {
+    let path = path.as_str();
+    if Path::new(path).is_absolute() {
+        return Ok(());
+    }
+    let text = format!("`workingDir` must be an absolute path, not {path:?}");
+    Err(ApiError::new(ErrorCode::BadPath, text, Retry::Never))
 }
 
 /// Tool servers by their names, with or without `mcpServers` around them. What is wrong with one costs that one alone.
@@ -164,16 +179,21 @@ mod tests {
 
     #[test]
     fn a_hash_is_no_place_for_a_book() {
-        let with = |hash: &str| {
-            let line = format!(
-                r#"{{"type":"permission_response","sessionId":"c","toolUseId":"t","decision":"allow","inputHash":"{hash}"}}"#
-            );
-            refusal(&line)
-        };
-        assert_eq!(with(&"a".repeat(128)), None);
-        let (code, text) = with(&"a".repeat(129)).unwrap();
-        assert_eq!(code, ErrorCode::TooLarge);
-        assert!(text.contains("leave it out"), "{text}");
+        let answers = [
+            r#""type":"permission_response","decision":"allow""#,
+            r#""type":"question_response","answer":"yes""#,
+        ];
+        for answer in answers {
+            let with = |length: usize| {
+                let hash = "a".repeat(length);
+                let about = format!(r#""sessionId":"c","toolUseId":"t","inputHash":"{hash}""#);
+                refusal(&format!("{{{answer},{about}}}"))
+            };
+            assert_eq!(with(128), None);
+            let (code, text) = with(129).unwrap();
+            assert_eq!(code, ErrorCode::TooLarge);
+            assert!(text.contains("leave it out"), "{text}");
+        }
     }
 
     #[test]
@@ -195,8 +215,25 @@ mod tests {
 
     #[test]
     fn a_folder_must_be_absolute() {
-        let (code, text) = send(r#""workingDir":"src""#).unwrap();
-        assert_eq!(code, ErrorCode::BadPath);
-        assert!(text.contains("\"src\""), "{text}");
+        let session = "6f5c1c1e-3d0c-4b57-9d2c-0a6d7c1f3f10";
+        let saved = |kind: &str, folder: &str| {
+            refusal(&format!(
+                r#"{{"type":"{kind}","workingDir":"{folder}","claudeSessionId":"{session}"}}"#
+            ))
+        };
+        let cases = |folder: &str| {
+            [
+                send(&format!(r#""workingDir":"{folder}""#)),
+                saved("list_saved", folder),
+                saved("read_saved", folder),
+                saved("copy_saved", folder),
+            ]
+        };
+        for case in cases("src") {
+            let (code, text) = case.unwrap();
+            assert_eq!(code, ErrorCode::BadPath);
+            assert!(text.contains("\"src\""), "{text}");
+        }
+        assert_eq!(cases("/src"), [const { None }; 4]);
     }
 }

@@ -24,6 +24,9 @@ pub enum CliMode {
 }
 
 impl CliMode {
+    /// All that a process of the CLI is ever in.
+    pub const ALL: [Self; 2] = [Self::Default, Self::Plan];
+
     /// The mode of the CLI for a mode of the conversation.
     pub fn of(mode: &PermissionMode) -> Self {
         match mode {

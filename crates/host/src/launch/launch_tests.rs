@@ -259,6 +259,20 @@ fn what_was_asked_for_is_passed_on() {
 }
 
 #[test]
+fn m13_a_model_that_looks_like_an_option_stays_a_model() {
+    let place = tempfile::tempdir().unwrap();
+    let asked = prepared(&LaunchWish {
+        model: Some("--dangerously-skip-permissions".to_owned()),
+        ..wish(place.path())
+    });
+    let args = &asked.launch.args;
+    let joined = "--model=--dangerously-skip-permissions";
+    assert!(args.iter().any(|arg| arg == joined), "{args:?}");
+    let smuggled = args.iter().find(|arg| arg.starts_with("--dangerously"));
+    assert_eq!(smuggled, None, "{args:?}");
+}
+
+#[test]
 fn hooks_that_answer_for_us_are_switched_off() {
     assert_eq!(Hooks::decide([]), Hooks::None);
     assert_eq!(Hooks::decide(["PreToolUse", "Stop"]), Hooks::Run);

@@ -224,6 +224,7 @@ fn options(wish: &LaunchWish, files: &[RunFile]) -> Result<Options, LaunchRefuse
     let mut options = Options::new()
         .cwd(&wish.working_dir)
         .include_partial_messages(true)
+        .forward_subagent_text(true)
         .replay_user_messages(true)
         .permission_prompt_tool_name("stdio")
         .permission_mode(CliMode::of(&wish.mode).wire())

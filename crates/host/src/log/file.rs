@@ -107,6 +107,19 @@ impl Log {
         path: &Path,
         mut show: impl FnMut(Proven<'_>),
     ) -> io::Result<(Self, Option<Damage>)> {
+        let visited = Self::visit_while(path, |record| {
+            show(record);
+            true
+        })?;
+        visited.ok_or_else(|| io::ErrorKind::InvalidData.into())
+    }
+
+    /// The same, as long as each record is understood. After one that is not the file is left as it is, whatever is wrong
+    /// with its end, and there is no log.
+    pub fn visit_while(
+        path: &Path,
+        mut show: impl FnMut(Proven<'_>) -> bool,
+    ) -> io::Result<Option<(Self, Option<Damage>)>> {
         let file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -121,21 +134,32 @@ impl Log {
             records: 0,
             poisoned: false,
         };
-        let mut reader = BufReader::with_capacity(READ_AHEAD, File::open(path)?);
+        let from = File::open(path)?;
+        let length = usize::try_from(from.metadata()?.len()).unwrap_or(READ_AHEAD);
+        // Most logs are short. Large buffers that come and go would make the allocator keep more than it needs.
+        let mut reader = BufReader::with_capacity(length.clamp(1, READ_AHEAD), from);
         let mut line = Vec::new();
         while let Some(hash) = next_record(&mut reader, &mut line, log.hash)? {
             let to = log.end + line.len() as u64;
-            show(Proven {
+            let is_understood = show(Proven {
                 payload: &line[HASH_CHARS + 1..line.len() - 1],
                 hash,
                 from: log.end,
                 to,
             });
+            if !is_understood {
+                return Ok(None);
+            }
             (log.end, log.hash) = (to, hash);
             log.records += 1;
         }
         let damage = log.examine_rest(&line, reader)?;
-        Ok((log, damage))
+        if log.end > 0 {
+            // A process that was killed leaves what it wrote in the system's cache. It counts from now on, and somebody
+            // may be told so; it has to outlast the machine first.
+            log.sync()?;
+        }
+        Ok(Some((log, damage)))
     }
 
     /// What lies behind the proven part: half a line is a torn append and is cut, more is damage and stays.
@@ -211,14 +235,14 @@ impl Log {
 
     /// Brings everything appended so far to the disk.
     pub fn sync(&self) -> io::Result<()> {
-        self.file.sync_data()
+        sync(&self.file, self.end)
     }
 
     fn write(&mut self, line: &[u8], sync: Sync) -> io::Result<()> {
         failpoint::tear("log-torn", &mut self.file, line)?;
         self.file.write_all(line)?;
         match sync {
-            Sync::Now => self.file.sync_data(),
+            Sync::Now => self::sync(&self.file, self.end + line.len() as u64),
             Sync::Later => Ok(()),
         }
     }
@@ -233,6 +257,13 @@ impl Log {
             self.reserved = self.end + wanted;
         }
     }
+}
+
+/// Brings a log, which ends there, to the disk.
+pub fn sync(log: &File, end: u64) -> io::Result<()> {
+    log.sync_data()?;
+    failpoint::on_disk(log, end);
+    Ok(())
 }
 
 /// Reads a line and checks it against the hash before it; the line stays in the buffer when it is no record.

@@ -9,6 +9,6 @@ mod inspect;
 mod record;
 
 pub(crate) use file::Part;
-pub use file::{AppendError, Damage, Log, Opened, Proven, Sync, read_between};
+pub use file::{AppendError, Damage, Log, Opened, Proven, Sync, read_between, sync};
 pub use inspect::{Inspected, InspectedRecord, inspect};
 pub use record::ChainHash;

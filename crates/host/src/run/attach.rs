@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::time::Duration;
 
 use estelle_claude::framing::Frame;
@@ -12,13 +11,12 @@ use estelle_claude::transport::{Exit, Link, Process, Progress, Sink, Source, Sto
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use tokio::sync::Notify;
 
 use super::fifo::{FifoWriter, WriteError};
 use super::folder::{ExitRecord, RunFolder, RunRecord};
 use super::journal::JournalReader;
 use super::shim::start_ticks;
-use super::watch::RunWatch;
+use super::watch::{Bell, RunWatch};
 
 /// How often a reader looks without being woken.
 const SAFETY_POLL: Duration = Duration::from_secs(1);
@@ -34,7 +32,7 @@ pub fn attach(
     watch: &RunWatch,
 ) -> io::Result<Link> {
     // The bell is hung up before anything is looked at, so nothing that happens meanwhile is missed.
-    let bell = watch.watch(folder.path())?;
+    let bell = watch.watch(folder.path());
     let journal = JournalReader::open(&folder.journal(), offset)?;
     let fifo = FifoWriter::open(&folder.fifo()).map_err(into_io)?;
     Ok(Link {
@@ -47,7 +45,7 @@ pub fn attach(
         process: Box::new(RunProcess {
             folder: folder.clone(),
             run,
-            bell: watch.watch(folder.path())?,
+            bell: watch.watch(folder.path()),
         }),
     })
 }
@@ -55,7 +53,7 @@ pub fn attach(
 struct JournalSource {
     journal: JournalReader,
     folder: RunFolder,
-    bell: Arc<Notify>,
+    bell: Bell,
 }
 
 impl Source for JournalSource {
@@ -108,7 +106,7 @@ fn into_io(error: WriteError) -> io::Error {
     match error {
         WriteError::Gone => io::ErrorKind::BrokenPipe.into(),
         WriteError::Io(error) => error,
-        WriteError::TooLong { .. } | WriteError::QuotaSpent { .. } => {
+        WriteError::Torn { .. } | WriteError::TooLong { .. } | WriteError::QuotaSpent { .. } => {
             io::Error::new(io::ErrorKind::FileTooLarge, error)
         }
     }
@@ -117,7 +115,7 @@ fn into_io(error: WriteError) -> io::Error {
 struct RunProcess {
     folder: RunFolder,
     run: RunRecord,
-    bell: Arc<Notify>,
+    bell: Bell,
 }
 
 impl RunProcess {

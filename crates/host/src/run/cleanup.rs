@@ -5,13 +5,16 @@
 //! A process that drops both its environment and its group escapes; the shim catches it if it lived to see its parent
 //! die.
 //!
-//! **Invariant:** a signal goes to the very process whose mark was read. Its descriptor is opened before the reading
+//! A start that hangs has neither yet; it is known by the lock that it keeps.
+//!
+//! **Invariant:** a signal goes to the very process whose mark or lock was seen. Its descriptor is opened before the reading
 //! and checked after it, so a number that was given to another meanwhile is never hit.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -71,40 +74,70 @@ fn clean_up_here(folder: &RunFolder, marker: &str) -> Cleaned {
     cleaned
 }
 
+/// Kills whoever keeps the lock of a run that has no CLI yet: a shim that is held, or hangs, on the way to it.
+///
+/// Only for a run that shall not begin. Waits on a thread of its own.
+pub async fn end_start(folder: &RunFolder) {
+    let lock = folder.lock();
+    let end = move || {
+        let keepers = with_open(&lock);
+        signal_all(keepers, Signal::KILL, Instant::now() + GRACE);
+    };
+    // Whoever is left is found by the next look.
+    let _ = tokio::task::spawn_blocking(end).await;
+}
+
 /// Processes of this user that carry the mark of a run, this one excepted.
 fn left_behind(marker: &str) -> Vec<OwnedFd> {
+    let entry = format!("{RUN_VARIABLE}={marker}");
+    processes_that(|place| is_marked(place, entry.as_bytes()))
+}
+
+/// Processes of this user that have a file open, this one excepted.
+fn with_open(file: &Path) -> Vec<OwnedFd> {
+    let Ok(file) = fs::metadata(file) else {
+        return Vec::new();
+    };
+    processes_that(|place| {
+        let open = fs::read_dir(place.join("fd")).ok()?.flatten();
+        let mut open = open.filter_map(|entry| fs::metadata(entry.path()).ok());
+        Some(open.any(|one| (one.dev(), one.ino()) == (file.dev(), file.ino())))
+    })
+}
+
+/// Descriptors of the processes of this user that are alive and as wanted, this one excepted.
+fn processes_that(is_wanted: impl Fn(&Path) -> Option<bool>) -> Vec<OwnedFd> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
     let own = std::process::id();
     let user = geteuid().as_raw();
-    let entry = format!("{RUN_VARIABLE}={marker}");
     entries
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
         .filter(|pid| *pid != own)
-        .filter_map(|pid| marked(pid, user, entry.as_bytes()))
+        .filter_map(|pid| {
+            let place = PathBuf::from(format!("/proc/{pid}"));
+            if fs::metadata(&place).ok()?.uid() != user {
+                return None;
+            }
+            let raw = Pid::from_raw(i32::try_from(pid).ok()?)?;
+            let process = pidfd_open(raw, PidfdFlags::empty()).ok()?;
+            (is_wanted(&place)? && !has_ended(&process)).then_some(process)
+        })
         .collect()
 }
 
-/// A descriptor of the process, if it is this user's, alive, and carries the mark.
-fn marked(pid: u32, user: u32, entry: &[u8]) -> Option<OwnedFd> {
-    let place = format!("/proc/{pid}");
-    if fs::metadata(&place).ok()?.uid() != user {
-        return None;
-    }
-    let raw = Pid::from_raw(i32::try_from(pid).ok()?)?;
-    let process = pidfd_open(raw, PidfdFlags::empty()).ok()?;
+/// Whether the environment of a process has this entry.
+fn is_marked(place: &Path, entry: &[u8]) -> Option<bool> {
     let mut environment = Vec::new();
-    File::open(format!("{place}/environ"))
+    File::open(place.join("environ"))
         .ok()?
         .take(MAX_ENVIRONMENT_BYTES)
         .read_to_end(&mut environment)
         .ok()?;
-    let is_marked = environment
-        .split(|byte| *byte == 0)
-        .any(|variable| variable == entry);
-    (is_marked && !has_ended(&process)).then_some(process)
+    let mut variables = environment.split(|byte| *byte == 0);
+    Some(variables.any(|variable| variable == entry))
 }
 
 fn has_ended(process: &OwnedFd) -> bool {

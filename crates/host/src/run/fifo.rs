@@ -2,8 +2,8 @@
 //!
 //! Half a line followed by another one ends the CLI. A line of at most 4096 bytes is atomic by definition. A longer
 //! one is written only into an empty pipe that holds it whole: the call cannot block there and so cannot be cut,
-//! not even by -9. The pipe is enlarged for a line that needs it and shrunk afterwards, because large pipes for
-//! everybody exhaust the user's quota.
+//! not even by -9. The pipe is enlarged for a line that needs it and shrunk once that was read, because large pipes for
+//! everybody exhaust the user's quota. A pipe keeps its size when its writer dies: the next one shrinks it.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -26,7 +26,10 @@ pub const LONGEST: usize = 1024 * 1024;
 /// How often an occupied pipe is looked at again; the kernel tells when there is some room, not when it is empty.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// Why a line was not written. Nothing of it was.
+/// The same for one that is to be shrunk, at most: a CLI that is held may leave a line lying for days.
+const LOOK_AT_LEAST: Duration = Duration::from_secs(1);
+
+/// Why a line was not written. Nothing of it was, unless it is said to be torn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -48,6 +51,17 @@ pub enum WriteError {
     QuotaSpent {
         /// Its length with the line feed.
         length: usize,
+    },
+    /// The system refused when a part of the line was in the pipe already: whatever follows would be glued to it.
+    #[error("{written} of {length} bytes of a line are in the pipe, and the rest cannot follow")]
+    Torn {
+        /// What is in the pipe.
+        written: usize,
+        /// Its length with the line feed.
+        length: usize,
+        /// Why.
+        #[source]
+        source: io::Error,
     },
     /// The system refused.
     #[error("failed to write to the FIFO")]
@@ -71,10 +85,29 @@ impl FifoWriter {
             }
             WriteError::Io(error)
         })?;
+        let size = fcntl_getpipe_size(pipe.as_fd());
         Ok(Self {
             pipe,
-            enlarged: false,
+            enlarged: size.is_ok_and(|size| size > RESTING),
         })
+    }
+
+    /// Whether the pipe is larger than at rest.
+    pub fn is_enlarged(&self) -> bool {
+        self.enlarged
+    }
+
+    /// Shrinks the pipe as soon as what is inside was read. Safe to be dropped at any time.
+    pub async fn rest(&mut self) {
+        let mut pause = LOOK_AGAIN;
+        loop {
+            self.shrink();
+            if !self.enlarged {
+                return;
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LOOK_AT_LEAST);
+        }
     }
 
     /// Writes one line with its line feed, whole or not at all.
@@ -96,22 +129,22 @@ impl FifoWriter {
         self.write_whole(&bytes).await
     }
 
+    /// A kernel without memory may take a part only. The rest must follow, and nothing else: the CLI reads on until the end
+    /// of the line.
     async fn write_whole(&self, bytes: &[u8]) -> Result<(), WriteError> {
-        loop {
-            self.pipe.writable().await.map_err(WriteError::Io)?;
-            match self.pipe.try_write(bytes) {
-                Ok(length) if length == bytes.len() => return Ok(()),
-                Ok(length) => {
-                    let torn = format!("the kernel took {length} of {} bytes", bytes.len());
-                    return Err(WriteError::Io(io::Error::other(torn)));
-                }
+        let mut written = 0;
+        while written < bytes.len() {
+            let step = match self.pipe.writable().await {
+                Ok(()) => self.pipe.try_write(&bytes[written..]),
+                Err(error) => Err(error),
+            };
+            match step {
+                Ok(length) => written += length,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    return Err(WriteError::Gone);
-                }
-                Err(error) => return Err(WriteError::Io(error)),
+                Err(error) => return Err(refused(error, written, bytes.len())),
             }
         }
+        Ok(())
     }
 
     async fn wait_until_empty(&self) -> Result<(), WriteError> {
@@ -143,6 +176,21 @@ impl FifoWriter {
         if self.enlarged && fcntl_setpipe_size(self.pipe.as_fd(), RESTING).is_ok() {
             self.enlarged = false;
         }
+    }
+}
+
+/// What it means that the system refuses, when a part of the line is in the pipe or none.
+fn refused(error: io::Error, written: usize, length: usize) -> WriteError {
+    if error.kind() == io::ErrorKind::BrokenPipe {
+        return WriteError::Gone;
+    }
+    if written == 0 {
+        return WriteError::Io(error);
+    }
+    WriteError::Torn {
+        written,
+        length,
+        source: error,
     }
 }
 

@@ -106,6 +106,39 @@ async fn short_lines_fill_a_pipe_that_nobody_reads_and_none_is_torn() {
 }
 
 #[tokio::test]
+async fn what_the_kernel_takes_in_parts_follows_in_order_and_nothing_comes_between() {
+    let fifo = fifo();
+    let writer = FifoWriter::open(&fifo.path).expect("open");
+    // Twice what the pipe holds, so that it cannot take it in one piece.
+    let mut bytes: Vec<u8> = (b'a'..b'x').cycle().take(2 * RESTING).collect();
+    bytes.push(b'\n');
+    let writing = writer.write_whole(&bytes);
+    let (written, found) = tokio::join!(writing, read(&fifo, bytes.len()));
+    written.expect("the rest followed");
+    assert_eq!(found, bytes);
+}
+
+#[test]
+fn half_a_line_is_never_called_nothing() {
+    let broken = || io::Error::from(io::ErrorKind::OutOfMemory);
+    let gone = io::Error::from(io::ErrorKind::BrokenPipe);
+    assert!(matches!(refused(broken(), 0, 9), WriteError::Io(_)));
+    assert!(matches!(refused(gone, 5, 9), WriteError::Gone));
+    let torn = refused(broken(), 5, 9);
+    assert!(
+        matches!(
+            torn,
+            WriteError::Torn {
+                written: 5,
+                length: 9,
+                ..
+            }
+        ),
+        "{torn:?}"
+    );
+}
+
+#[tokio::test]
 async fn a_line_that_fits_no_pipe_is_refused_untouched() {
     let fifo = fifo();
     let mut writer = FifoWriter::open(&fifo.path).expect("open");

@@ -17,12 +17,14 @@ pub(crate) mod saved;
 pub mod shim;
 pub mod space;
 mod start;
+mod unreaped;
 mod watch;
 
 pub use attach::{attach, process_of, send_signal, stderr_tail};
-pub use cleanup::{Cleaned, clean_up};
+pub use cleanup::{Cleaned, clean_up, end_start};
 pub use folder::{ExitRecord, LaunchRecord, RunFolder, RunRecord};
 pub(crate) use folder::{read_record, write_record};
 pub(crate) use retain::retire;
 pub use start::{ShimCommand, StartError, Tombstoned, start, start_detached, tombstone};
-pub use watch::RunWatch;
+pub use unreaped::{is_unreaped, kill_shim};
+pub use watch::{Bell, RunWatch};

@@ -40,6 +40,9 @@ const LINGER: Duration = Duration::from_mins(10);
 /// How long the program has to end when the terminal is closed.
 const GRACE: Duration = Duration::from_secs(2);
 
+/// How the line begins that says that there is no PTY.
+const NO_PTY: &str = "the system has no free PTY";
+
 /// Why there is no terminal.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -48,7 +51,7 @@ pub enum KeepError {
     #[error("the terminal's folder cannot be used")]
     Folder(#[from] io::Error),
     /// The system has no further PTY.
-    #[error("the system has no free PTY: close terminals, or raise kernel.pty.max")]
+    #[error("{NO_PTY}: close terminals, or raise kernel.pty.max")]
     Pty(#[source] pty_process::Error),
     /// The program cannot be started.
     #[error("failed to start {program}")]
@@ -94,6 +97,11 @@ pub fn run(folder: &TerminalFolder, report: impl FnOnce(&str)) -> io::Result<()>
 /// Whether a line of a keeper says that the terminal is there.
 pub(super) fn is_ready(line: &str) -> bool {
     line.trim_end() == READY
+}
+
+/// Whether a line of a keeper says that the system gives no further terminal.
+pub(super) fn is_exhausted(line: &str) -> bool {
+    line.starts_with(NO_PTY)
 }
 
 struct Keeper {

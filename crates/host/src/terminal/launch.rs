@@ -67,7 +67,8 @@ pub(crate) fn agent(
         lent.mode.to_string(),
     ];
     if let Some(model) = lent.model.as_deref().filter(|model| *model != "auto") {
-        args.extend(["--model".to_owned(), model.to_owned()]);
+        // In one word: a model that begins like an option stays a model.
+        args.push(format!("--model={model}"));
     }
     if let Some(prompt) = prompt {
         // What a person writes may begin like an option.
@@ -170,9 +171,33 @@ mod tests {
             [
                 &["--resume", "5f0c"],
                 &mode[..],
-                &["--model", "opus", "--", "--help"]
+                &["--model=opus", "--", "--help"]
             ]
             .concat()
         );
+    }
+
+    #[test]
+    fn m13_neither_a_model_nor_a_prompt_becomes_an_option() {
+        let cli = Cli::new(PathBuf::from("/bin/claude"), CliVersion::new(2, 1, 325));
+        let lent = Lent {
+            session: ClaudeSessionId::parse("5f0c").unwrap(),
+            has_begun: true,
+            model: Some("--dangerously-skip-permissions".to_owned()),
+            mode: PermissionMode::Default,
+        };
+        let prompt = Some("--settings={}");
+        let args = agent(&id(), Path::new("/"), &cli, &lent, prompt, &BTreeMap::new()).args;
+        let options = args.iter().take_while(|word| *word != "--");
+        let options: Vec<_> = options.filter(|word| word.starts_with('-')).collect();
+        assert_eq!(
+            options,
+            [
+                "--resume",
+                "--permission-mode",
+                "--model=--dangerously-skip-permissions"
+            ]
+        );
+        assert_eq!(args.last().map(String::as_str), prompt);
     }
 }

@@ -21,7 +21,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::UnixStream;
 
 use super::folder::{TerminalFolder, TerminalRecord};
-use super::keeper::is_ready;
+use super::keeper::{is_exhausted, is_ready};
 use crate::run::lock::{Heirs, Lock};
 use crate::run::{LaunchRecord, ShimCommand, shim};
 
@@ -171,7 +171,9 @@ impl Shelf {
         conversation: &ConversationId,
         terminal: &TerminalId,
     ) -> Result<Hold<'_>, ApiError> {
-        if let Some(holder) = self.holder(conversation) {
+        // One lock for the look and the taking: of two at the same moment one gets it.
+        let mut holders = self.holders();
+        if let Some(holder) = self.holder_among(&mut holders, conversation) {
             return Err(held(&holder));
         }
         let holder = Holder {
@@ -179,7 +181,8 @@ impl Shelf {
             session: None,
             is_starting: true,
         };
-        self.holders().insert(conversation.clone(), holder);
+        holders.insert(conversation.clone(), holder);
+        drop(holders);
         Ok(Hold {
             shelf: self,
             conversation: conversation.clone(),
@@ -189,7 +192,14 @@ impl Shelf {
 
     /// The terminal that holds a conversation.
     pub(crate) fn holder(&self, conversation: &ConversationId) -> Option<TerminalId> {
-        let mut holders = self.holders();
+        self.holder_among(&mut self.holders(), conversation)
+    }
+
+    fn holder_among(
+        &self,
+        holders: &mut HashMap<ConversationId, Holder>,
+        conversation: &ConversationId,
+    ) -> Option<TerminalId> {
         let holder = holders.get(conversation)?;
         if holder.is_starting || self.is_alive(&holder.terminal) {
             return Some(holder.terminal.clone());
@@ -269,7 +279,11 @@ impl Shelf {
                 } else {
                     line
                 };
-                let code = ErrorCode::Internal;
+                let code = if is_exhausted(line) {
+                    ErrorCode::HostUnavailable
+                } else {
+                    ErrorCode::Internal
+                };
                 return Err(ApiError::new(code, text.to_owned(), Retry::Later));
             }
             Err(error) => {

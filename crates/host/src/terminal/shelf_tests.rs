@@ -73,6 +73,59 @@ async fn a_keeper_that_cannot_start_leaves_nothing_behind() {
     assert_eq!(shelf.holder(&conversation), None, "it is given back");
 }
 
+#[tokio::test]
+async fn a_system_without_a_free_pty_is_no_fault_of_ours() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let data = tempfile::tempdir().unwrap();
+    let program = data.path().join("keeper");
+    let told = "#!/bin/sh\necho 'the system has no free PTY: close terminals: EMFILE'\n";
+    std::fs::write(&program, told).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let shim = ShimCommand {
+        program,
+        args: Vec::new(),
+    };
+    let shelf = Shelf::open(data.path(), &shim);
+    let refused = shelf.start(&record("t-1", None), &launch(), None).await;
+    let error = refused.unwrap_err();
+    assert_eq!(error.code, ErrorCode::HostUnavailable);
+    assert!(error.message.contains("no free PTY"), "{error}");
+    // The keeper says it in these words.
+    let said = crate::terminal::keeper::KeepError::Pty(pty_process::Error::Io(
+        io::ErrorKind::OutOfMemory.into(),
+    ));
+    assert!(is_exhausted(&said.to_string()), "{said}");
+}
+
+/// Of many that want a conversation at the same moment one gets it.
+#[test]
+fn a_conversation_is_never_held_twice() {
+    let data = tempfile::tempdir().unwrap();
+    let shelf = shelf(data.path());
+    let conversation = ConversationId::parse("c").unwrap();
+    for _ in 0..200 {
+        let start = std::sync::Barrier::new(8);
+        let held = std::thread::scope(|scope| {
+            let takers: Vec<_> = (0..8)
+                .map(|number| {
+                    let (shelf, conversation, start) = (&shelf, &conversation, &start);
+                    scope.spawn(move || {
+                        let terminal = TerminalId::parse(&format!("t-{number}")).unwrap();
+                        start.wait();
+                        shelf.hold(conversation, &terminal).ok()
+                    })
+                })
+                .collect();
+            let holds: Vec<_> = takers
+                .into_iter()
+                .map(|taker| taker.join().unwrap())
+                .collect();
+            holds.iter().flatten().count()
+        });
+        assert_eq!(held, 1);
+    }
+}
+
 #[test]
 fn a_conversation_is_held_by_one_terminal_until_that_is_gone() {
     let data = tempfile::tempdir().unwrap();

@@ -27,8 +27,9 @@ pub use files::Limits;
 use files::LogFiles;
 pub use redact::Redactor;
 
-/// The most lines that wait to be written.
-const QUEUE_LINES: usize = 4096;
+/// The most lines that wait to be written: more than a journal gives in one go. The room for them is taken at once, also by a
+/// host that has nothing to do.
+const QUEUE_LINES: usize = 1024;
 /// The most bytes that wait to be written.
 const QUEUE_BYTES: usize = 16 * 1024 * 1024;
 /// A longer line is logged by its length alone.

@@ -1,27 +1,35 @@
 //! The control side of the CLI's output: what it asks of us, takes back, and answers.
 
+use std::collections::BTreeMap;
+
 use estelle_claude::wire::control::{
     CanUseTool, ControlRequest, ControlResponse, Elicitation, McpMessage, Request as Asked,
-    RequestUserDialog, Response,
+    RequestUserDialog, Response, UsageResult,
 };
 use estelle_claude::wire::event::CommandState;
 use estelle_claude::wire::question::AskUserQuestion;
+use estelle_claude::wire::usage::SessionUsage;
 use estelle_claude::wire::{Json as WireJson, UserMessage};
 use estelle_proto::decisions::{DecisionKind, Question, QuestionOption};
 use estelle_proto::{Json, ToolUseId};
 use estelle_state::conversation::{MessageId, Request, Seen};
 
+use super::COST_REQUEST;
 use super::digest::{digest, hash_of};
 
-/// What a request of the CLI means to us.
+/// What a request of the CLI means to us. `agents` are the calls that began the sub-agents.
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "whatever else the CLI asks for is refused by name"
 )]
-pub(super) fn asked(control: &ControlRequest, line: &str) -> Seen {
+pub(super) fn asked(
+    control: &ControlRequest,
+    line: &str,
+    agents: &BTreeMap<String, ToolUseId>,
+) -> Seen {
     let id = control.request_id.as_str();
     let request = match &control.request {
-        Asked::CanUseTool(request) => permission(id, request),
+        Asked::CanUseTool(request) => permission(id, request, agents),
         Asked::Elicitation(request) => elicitation(id, request),
         Asked::RequestUserDialog(request) => dialog(id, request),
         Asked::McpMessage(message) => return called(id, message, line),
@@ -56,12 +64,22 @@ fn unknown(request_id: &str, line: &str) -> Seen {
     }
 }
 
-fn permission(request_id: &str, request: &CanUseTool) -> Option<Request> {
+fn permission(
+    request_id: &str,
+    request: &CanUseTool,
+    agents: &BTreeMap<String, ToolUseId>,
+) -> Option<Request> {
     let kind = match request.tool_name.as_str() {
         "AskUserQuestion" => DecisionKind::Question,
         "ExitPlanMode" => DecisionKind::Plan,
         _ => DecisionKind::Permission,
     };
+    let prefix = if kind == DecisionKind::Question {
+        "q_"
+    } else {
+        "perm_"
+    };
+    let asking = request.agent_id.as_ref();
     let questions = if kind == DecisionKind::Question {
         questions(&request.input)
     } else {
@@ -69,13 +87,13 @@ fn permission(request_id: &str, request: &CanUseTool) -> Option<Request> {
     };
     Some(Request {
         request_id: request_id.to_owned(),
-        tool_use_id: call_id(&request.tool_use_id, "perm_", request_id)?,
+        tool_use_id: call_id(&request.tool_use_id, prefix, request_id)?,
         kind,
         tool_name: request.tool_name.clone(),
         input: Json::parse(request.input.as_str()).ok()?,
         input_hash: hash_of(&request.input),
         questions,
-        parent_tool_use_id: None,
+        parent_tool_use_id: asking.and_then(|agent| agents.get(agent)).cloned(),
     })
 }
 
@@ -150,6 +168,22 @@ pub(super) fn responded(response: &ControlResponse) -> Option<Seen> {
     })
 }
 
+/// The answer to a question for the cost, with the id of that.
+pub(super) fn usage(response: &ControlResponse) -> Option<(String, Option<SessionUsage>)> {
+    let id = response.request_id()?;
+    if !id.starts_with(COST_REQUEST) {
+        return None;
+    }
+    let answer = if let Response::Success(success) = &response.response {
+        success.response.as_ref()
+    } else {
+        None
+    };
+    let usage = answer.and_then(|answer| answer.wire::<UsageResult>().ok());
+    let session = usage.and_then(|(usage, _)| usage.session);
+    Some((id.to_owned(), session))
+}
+
 /// Whether an answer says that a message was taken out of the CLI's queue; what it answers is for the conversation to know.
 fn says_cancelled(answer: &WireJson) -> bool {
     #[derive(serde::Deserialize)]
@@ -161,14 +195,15 @@ fn says_cancelled(answer: &WireJson) -> bool {
 
 /// What became of a user message, as 2.1.325 tells it.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the vendor's list is open")]
-pub(super) fn lifecycle(uuid: &str, state: &CommandState) -> Option<Seen> {
+pub(super) fn lifecycle(uuid: &str, state: &CommandState, is_given: bool) -> Option<Seen> {
     let message = MessageId(uuid.to_owned());
     match state {
         // `Started` comes before the turn it starts, and the echo follows within: only that says that it was taken. A
         // message that is seen outside of a turn counts as done.
         CommandState::Completed => Some(Seen::Taken { message }),
         CommandState::Cancelled => Some(Seen::Dropped { message }),
-        _ => None,
+        // Not of one that nobody gave it: that is never echoed if it calls itself the agent's own, and must be known now.
+        _ => (!is_given).then_some(Seen::Taken { message }),
     }
 }
 

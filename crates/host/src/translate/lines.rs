@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use estelle_claude::wire::control::{
-    CancelAsyncMessage, ElicitationAction, ElicitationResult, EndSession, Interrupt,
+    CancelAsyncMessage, ElicitationAction, ElicitationResult, EndSession, GetUsage, Interrupt,
     McpMessageResult, SetModel, SetPermissionMode, StopTask, UserDialogCancelled,
     UserDialogCompleted, UserDialogResult,
 };
@@ -14,9 +14,11 @@ use estelle_claude::wire::{
     PermissionResult, Request as WireRequest, UserMessage,
 };
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
-use estelle_proto::{Answer, AnswerError, Json};
+use estelle_proto::{Answer, AnswerError, Choice, Json};
 use estelle_state::conversation::{Control, Message, Request};
 use serde_json::{Map, Value};
+
+use super::form::{self, FormError};
 
 /// Why an answer does not fit what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +38,9 @@ pub enum AnswerMismatch {
         "this is a form: answer with its fields by name, such as {{\"name\":\"value\"}}, or deny it"
     )]
     WantsFields,
+    /// A form was filled in as it does not want it.
+    #[error(transparent)]
+    Form(#[from] FormError),
     /// The answers do not fit the questions.
     #[error(transparent)]
     Answer(#[from] AnswerError),
@@ -79,6 +84,15 @@ pub fn control(request_id: &str, control: &Control) -> Result<Option<String>, se
     };
     let request = ControlRequest::new(request_id, request);
     serde_json::to_string(&request).map(Some)
+}
+
+/// The line that asks what the session has cost.
+pub fn cost(request_id: &str) -> Result<String, serde_json::Error> {
+    let request = GetUsage {
+        skip_behaviors: Some(true),
+        ..GetUsage::default()
+    };
+    serde_json::to_string(&ControlRequest::new(request_id, request))
 }
 
 /// The line that allows a call exactly as it was shown.
@@ -159,6 +173,13 @@ pub fn permission(
         {
             Err(AnswerMismatch::WantsAnswer)
         }
+        PermissionDecision::Allow | PermissionDecision::AllowAll
+            if request.kind == DecisionKind::Elicitation =>
+        {
+            // A form without required fields may be sent as it is.
+            filled(request, &BTreeMap::new())?;
+            Ok(allow(request)?)
+        }
         PermissionDecision::Allow | PermissionDecision::AllowAll => Ok(allow(request)?),
         PermissionDecision::Unknown(word) => Err(AnswerMismatch::Word(word.clone())),
     }
@@ -169,13 +190,10 @@ pub fn answer(request: &Request, answer: &Answer) -> Result<String, AnswerMismat
     match &request.kind {
         DecisionKind::Question => questions(request, answer),
         DecisionKind::Elicitation => {
-            let content = match answer {
-                Answer::Map(fields) => fields
-                    .iter()
-                    .map(|(name, choice)| Ok((name.clone(), WireJson::of(&choice.joined())?)))
-                    .collect::<Result<BTreeMap<_, _>, serde_json::Error>>()?,
-                Answer::One(_) | Answer::List(_) => return Err(AnswerMismatch::WantsFields),
+            let Answer::Map(fields) = answer else {
+                return Err(AnswerMismatch::WantsFields);
             };
+            let content = filled(request, fields)?;
             Ok(elicited(request, ElicitationAction::Accept, Some(content))?)
         }
         DecisionKind::Dialog => {
@@ -202,6 +220,19 @@ fn questions(request: &Request, answer: &Answer) -> Result<String, AnswerMismatc
     input.insert("answers".to_owned(), answers.into());
     let input = WireJson::of(&input)?;
     Ok(respond(request, &PermissionResult::allow(input))?)
+}
+
+/// The values of a form as its server wants them.
+fn filled(
+    request: &Request,
+    fields: &BTreeMap<String, Choice>,
+) -> Result<BTreeMap<String, WireJson>, AnswerMismatch> {
+    let asked: Value = request.input.decode()?;
+    let mut content = BTreeMap::new();
+    for (name, value) in form::fill(asked.get("requested_schema"), fields)? {
+        content.insert(name, WireJson::of(&value)?);
+    }
+    Ok(content)
 }
 
 fn elicited(

@@ -149,6 +149,7 @@ fn a_message_is_one_line_with_its_id_whatever_is_in_it() {
         on_busy: OnBusy::Inject,
         client_message_id: None,
         device_id: None,
+        author: None,
     };
     let line = value(&message(&sent).expect("a line"));
     assert_eq!(line["type"], "user");

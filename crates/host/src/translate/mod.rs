@@ -8,10 +8,12 @@
 mod called;
 mod control;
 mod digest;
+mod form;
 pub mod lines;
 mod open;
 mod outcome;
 mod plan;
+mod remarks;
 mod results;
 
 use std::collections::BTreeMap;
@@ -36,9 +38,10 @@ pub use digest::digest_of_answer;
 use open::OpenMessages;
 use outcome::Costs;
 use plan::Plan;
+use results::Given;
 
 /// Which way of reading a journal this is; it stands beside everything that was read.
-pub const READER: u32 = 2;
+pub const READER: u32 = 4;
 
 /// What a line comes to.
 #[derive(Debug, Default, PartialEq)]
@@ -51,12 +54,26 @@ pub struct Translation {
     pub passing: Vec<ClaudeEvent>,
     /// Calls of the CLI's own tools that came back well, with the names of their tools.
     pub ran: Vec<(ToolUseId, String)>,
+    /// What the running turn has cost so far, as an answer to the request of this id.
+    pub cost: Option<(String, Option<f64>)>,
 }
+
+/// How the id of a request begins that asks for the cost. Its answer leaves nothing in the log.
+pub const COST_REQUEST: &str = "cost-";
 
 impl Translation {
     /// Whether the line leaves nothing in the log.
     pub fn is_passing(&self) -> bool {
         self.seen.is_empty() && self.durable.is_empty()
+    }
+
+    /// Whether the line only answers a request of ours: nobody did anything for it.
+    pub fn is_reply(&self) -> bool {
+        let is_response = |seen: &Seen| matches!(seen, Seen::Response { .. });
+        let is_alone = self.durable.is_empty() && self.passing.is_empty();
+        let is_cost = self.cost.is_some() && self.seen.is_empty();
+        is_alone && is_cost
+            || is_alone && !self.seen.is_empty() && self.seen.iter().all(is_response)
     }
 
     fn take(&mut self, events: Vec<ClaudeEvent>) {
@@ -91,6 +108,10 @@ pub struct Translator {
     mode: Option<String>,
     /// Messages that the run was given and has not shown to have.
     given: BTreeMap<String, Echo>,
+    /// The calls that began the sub-agents, by the CLI's ids of these.
+    agents: BTreeMap<String, ToolUseId>,
+    /// Whether the run tells what is being written as stream events; pieces outside of them would be the same text again.
+    streams: bool,
 }
 
 /// Whether the CLI shows that it has a message.
@@ -116,6 +137,8 @@ impl Translator {
             announced: None,
             mode: None,
             given: BTreeMap::new(),
+            agents: BTreeMap::new(),
+            streams: false,
         }
     }
 
@@ -125,11 +148,11 @@ impl Translator {
         for (id, name) in conversation.tools() {
             tools.add(id.as_str(), name);
         }
-        let cost = conversation.run().map_or(0.0, |run| run.cost);
         let mut translator = Self {
             tools,
-            costs: Costs::so_far(cost),
+            costs: conversation.run().map(Costs::of).unwrap_or_default(),
             announced: conversation.init().cloned(),
+            agents: begun(conversation),
             ..Self::new(generation)
         };
         let handed = conversation.messages().iter();
@@ -192,7 +215,10 @@ impl Translator {
     pub fn translate(&mut self, message: &Message, from: u64) -> Translation {
         let mut found = Translation::default();
         match &message.body {
-            Body::StreamEvent(event) => found.take(self.streamed(event, from)),
+            Body::StreamEvent(event) => {
+                self.streams = true;
+                found.take(self.streamed(event, from));
+            }
             Body::Assistant(answer) => {
                 self.plan.answered(answer);
                 let parent = tool_use_id(answer.parent_tool_use_id.as_deref());
@@ -223,7 +249,8 @@ impl Translator {
                 found.take(told.into_iter().collect());
             }
             Body::CommandLifecycle(life) => {
-                let told = control::lifecycle(&life.command_uuid, &life.state);
+                let is_given = self.given.contains_key(&life.command_uuid);
+                let told = control::lifecycle(&life.command_uuid, &life.state, is_given);
                 if told.is_some() {
                     self.given.remove(&life.command_uuid);
                 } else if let Some(echo) = self.given.get_mut(&life.command_uuid) {
@@ -233,12 +260,24 @@ impl Translator {
                 found.seen.extend(told);
             }
             Body::ControlRequest(request) => {
-                found.seen.push(control::asked(request, message.raw()));
+                let asked = control::asked(request, message.raw(), &self.agents);
+                found.seen.push(asked);
             }
-            Body::ControlResponse(response) => found.seen.extend(control::responded(response)),
+            Body::ControlResponse(response) => match control::usage(response) {
+                Some((request, usage)) => {
+                    let cost = usage.map(|usage| self.costs.so_far(&usage));
+                    found.cost = Some((request, cost));
+                }
+                None => found.seen.extend(control::responded(response)),
+            },
             Body::ControlCancelRequest(cancel) => found.seen.push(Seen::Withdrew {
                 request_id: cancel.request_id.clone(),
             }),
+            Body::Unknown(unknown) => {
+                let told = remarks::foreign(unknown);
+                let is_again = self.streams && matches!(told, Some(ClaudeEvent::Text(_)));
+                found.take(told.filter(|_| !is_again).into_iter().collect());
+            }
             _ => {}
         }
         found
@@ -258,7 +297,7 @@ impl Translator {
         for block in blocks {
             match results::served(block) {
                 Some(done) => {
-                    let done = self.complete(done.id, done.failed, &done.output, parent);
+                    let done = self.complete(done.id, done.failed, done.output, parent);
                     found.durable.push(done);
                 }
                 None => found.take(self.block(block, parent).into_iter().collect()),
@@ -326,10 +365,10 @@ impl Translator {
             let ContentBlock::ToolResult(result) = block else {
                 continue;
             };
-            let output = result.content.as_ref().map(results::words);
+            let output = result.content.as_ref().map(Given::by);
             let failed = result.is_error.unwrap_or_default();
             let id = result.tool_use_id.as_str();
-            let done = self.complete(id, failed, &output.unwrap_or_default(), parent.as_ref());
+            let done = self.complete(id, failed, output.unwrap_or_default(), parent.as_ref());
             if let ClaudeEvent::ToolComplete(tool) = &done.event
                 && let Some(id) = tool.tool_use_id.clone().filter(|_| tool.success)
             {
@@ -343,16 +382,19 @@ impl Translator {
         &mut self,
         id: &str,
         failed: bool,
-        output: &str,
+        given: Given,
         parent: Option<&ToolUseId>,
     ) -> Durable {
         let name = self.tools.take(id);
+        let output = given.words.as_str();
+        let (shown, images): (Vec<_>, Vec<_>) = given.images.into_iter().unzip();
         let head = cut(output, LIVE_RESULT_CHARS);
         let event = ClaudeEvent::ToolComplete(ToolComplete {
             truncated: (head.len() < output.len()).then_some(true),
             error: failed.then(|| cut(output, LIVE_ERROR_CHARS).to_owned()),
             tool_use_id: tool_use_id(Some(id)),
             parent_tool_use_id: parent.cloned(),
+            images: (!shown.is_empty()).then_some(shown),
             ..ToolComplete::new(
                 name.unwrap_or_else(|| UNKNOWN_TOOL.to_owned()),
                 !failed,
@@ -366,7 +408,11 @@ impl Translator {
         };
         let is_cut = cut(output, shown).len() < output.len();
         let full = is_cut.then(|| cut(output, KEPT_CHARS).to_owned());
-        Durable { event, full }
+        Durable {
+            event,
+            full,
+            images,
+        }
     }
 
     #[expect(
@@ -389,12 +435,17 @@ impl Translator {
                 None
             }
             SystemMessage::ApiRetry(retry) => Some(plan::retry(retry)),
-            SystemMessage::TaskStarted(task) => Some(task_update(
-                &task.task_id,
-                "started",
-                task.description.as_deref(),
-                task.tool_use_id.as_deref(),
-            )),
+            SystemMessage::TaskStarted(task) => {
+                if let Some(call) = tool_use_id(task.tool_use_id.as_deref()) {
+                    self.agents.insert(task.task_id.clone(), call);
+                }
+                Some(task_update(
+                    &task.task_id,
+                    "started",
+                    task.description.as_deref(),
+                    task.tool_use_id.as_deref(),
+                ))
+            }
             SystemMessage::TaskProgress(task) => {
                 let summary = task.summary.as_deref().or(task.description.as_deref());
                 Some(task_update(
@@ -407,13 +458,16 @@ impl Translator {
             SystemMessage::TaskUpdated(task) if task.patch.status == Some(TaskStatus::Running) => {
                 Some(task_update(&task.task_id, "running", None, None))
             }
-            SystemMessage::TaskNotification(task) => Some(task_update(
-                &task.task_id,
-                task.status.as_str(),
-                task.summary.as_deref(),
-                task.tool_use_id.as_deref(),
-            )),
-            _ => None,
+            SystemMessage::TaskNotification(task) => {
+                self.agents.remove(&task.task_id);
+                Some(task_update(
+                    &task.task_id,
+                    task.status.as_str(),
+                    task.summary.as_deref(),
+                    task.tool_use_id.as_deref(),
+                ))
+            }
+            _ => remarks::remark(system),
         };
         found.take(event.into_iter().collect());
     }
@@ -448,6 +502,13 @@ impl Translator {
         self.announced = Some(said.clone());
         Some(ClaudeEvent::Init(said))
     }
+}
+
+/// The calls that began what goes on in the background.
+fn begun(conversation: &Conversation) -> BTreeMap<String, ToolUseId> {
+    let tasks = conversation.tasks().iter();
+    let begun = tasks.filter_map(|(task, call)| Some((task.clone(), call.clone()?)));
+    begun.collect()
 }
 
 fn task_update(id: &str, status: &str, summary: Option<&str>, call: Option<&str>) -> ClaudeEvent {

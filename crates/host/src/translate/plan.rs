@@ -41,25 +41,37 @@ pub(super) struct Plan {
     failed: Option<AssistantError>,
     /// Whether the last word was that requests are refused.
     is_used_up: bool,
+    /// The window that the last word named as refusing.
+    refuser: Option<String>,
 }
 
 impl Plan {
-    /// The CLI said something of its windows. What everybody knows is not told again.
+    /// The CLI said something of its windows. What everybody knows is not told again, but for the window that is in the way.
     pub(super) fn limits(&mut self, info: &RateLimitInfo) -> Option<ClaudeEvent> {
         self.is_used_up = info.status == RateLimitStatus::Rejected;
         let limits = windows(info);
+        let refuser = limits.iter().find(|limit| is_refusing(limit));
+        let refuser = refuser.map(|limit| limit.window.clone());
+        // Which window is in the way is news even if all is known of it: another one may have been before.
+        let mut is_news = refuser.is_some() && refuser != self.refuser;
         let news = limits.into_iter().filter(|limit| {
             let known = self.told.get(&limit.window);
-            known.is_none_or(|known| rounded(known) != rounded(limit))
+            let is_changed = known.is_none_or(|known| rounded(known) != rounded(limit));
+            is_news |= is_changed;
+            is_changed || is_refusing(limit)
         });
         let news: Vec<_> = news.take(MOST_WINDOWS).collect();
+        self.refuser = refuser;
+        if !is_news {
+            return None;
+        }
         for limit in &news {
             if limit.window == PLAN {
                 self.told.clear();
             }
             self.told.insert(limit.window.clone(), limit.clone());
         }
-        (!news.is_empty()).then(|| LimitsTold::new(news).into())
+        Some(LimitsTold::new(news).into())
     }
 
     /// A line of the agent; one that no model made has a word for what went wrong.
@@ -211,6 +223,10 @@ fn whole(number: f64) -> Option<u64> {
     std::time::Duration::try_from_secs_f64(number / 1000.0)
         .ok()
         .and_then(|duration| u64::try_from(duration.as_millis()).ok())
+}
+
+fn is_refusing(limit: &PlanLimit) -> bool {
+    limit.status == LimitStatus::Rejected
 }
 
 /// What counts as news: use by whole percents, not by each request.

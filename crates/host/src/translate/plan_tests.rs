@@ -68,6 +68,29 @@ fn whys(lines: &[Value]) -> Vec<(Option<Cause>, Option<u64>)> {
 }
 
 #[test]
+fn the_window_that_is_in_the_way_is_told_whenever_it_is_another_one() {
+    let mut opus = rejected();
+    opus["rate_limit_info"]["rateLimitType"] = json!("seven_day_opus");
+    let mut more_used = rejected();
+    more_used["rate_limit_info"]["unifiedWindows"]["seven_day"]["utilization"] = json!(0.5);
+    let events = told(&[rejected(), opus, rejected(), more_used]);
+    let refusing = events.iter().map(|event| match event {
+        ClaudeEvent::Limits(told) => {
+            let mut refusing = told.limits.iter().filter(|limit| is_refusing(limit));
+            let window = refusing.next().map(|limit| limit.window.as_str());
+            assert_eq!(refusing.count(), 0, "{told:?}");
+            window
+        }
+        other => panic!("{other:?}"),
+    });
+    let (five_hour, opus) = (Some("five_hour"), Some("seven_day_opus"));
+    assert_eq!(
+        refusing.collect::<Vec<_>>(),
+        [five_hour, opus, five_hour, five_hour]
+    );
+}
+
+#[test]
 fn windows_are_told_with_their_reset_and_only_when_something_changed() {
     let events = told(&[rejected(), rejected()]);
     let [ClaudeEvent::Limits(told)] = &events[..] else {

@@ -1,10 +1,68 @@
-//! What tools gave back, in words: text as it is, and a mark for everything that is no text.
+//! What tools gave back: text as it is, a mark for everything that is no text, and the pictures that an app can show.
 
+use data_encoding::BASE64;
 use estelle_claude::wire::content::Source;
 use estelle_claude::wire::{Content, ContentBlock, Json};
+use estelle_proto::ToolImage;
+use estelle_proto::limits::{MAX_TOOL_IMAGES, MAX_TOOL_IMAGES_BYTES};
 
-/// The output of a tool for people. An image is not shown, but it does not disappear either.
-pub(super) fn words(content: &Content) -> String {
+/// What every browser draws and nothing of which is executed; SVG is not among them for that reason.
+const DRAWN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// What a tool gave.
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    /// In words.
+    pub(super) words: String,
+    /// The pictures that are kept, each with its bytes in Base64.
+    pub(super) images: Vec<(ToolImage, String)>,
+}
+
+impl Given {
+    pub(super) fn by(content: &Content) -> Self {
+        Self {
+            words: words(content),
+            images: images(content),
+        }
+    }
+
+    pub(super) fn in_words(words: String) -> Self {
+        Self {
+            words,
+            images: Vec::new(),
+        }
+    }
+}
+
+/// The pictures that are kept: the first ones, as long as there is room. All of them are named in the words.
+fn images(content: &Content) -> Vec<(ToolImage, String)> {
+    let mut kept = Vec::new();
+    let mut room = MAX_TOOL_IMAGES_BYTES;
+    for block in content.blocks() {
+        let ContentBlock::Image(image) = block else {
+            continue;
+        };
+        let Source::Base64(bytes) = &image.source else {
+            continue;
+        };
+        let is_drawn = DRAWN.contains(&bytes.media_type.as_str());
+        if !is_drawn || bytes.data.len() > room || kept.len() == MAX_TOOL_IMAGES {
+            continue;
+        }
+        // What cannot be decoded would be a broken picture at every app.
+        let Ok(decoded) = BASE64.decode(bytes.data.as_bytes()) else {
+            continue;
+        };
+        room -= bytes.data.len();
+        let size = u64::try_from(decoded.len()).unwrap_or(u64::MAX);
+        let picture = ToolImage::new(bytes.media_type.clone(), size);
+        kept.push((picture, bytes.data.clone()));
+    }
+    kept
+}
+
+/// The output of a tool in words. An image is only named in them.
+fn words(content: &Content) -> String {
     let mut words = String::new();
     for block in content.blocks() {
         if let Some(text) = block.as_text() {
@@ -58,7 +116,7 @@ fn of(source: &Source) -> String {
 pub(super) struct Served<'a> {
     pub(super) id: &'a str,
     pub(super) failed: bool,
-    pub(super) output: String,
+    pub(super) output: Given,
 }
 
 /// The outcome of a call on the API's side, if the block is one.
@@ -78,7 +136,7 @@ pub(super) fn served(block: &ContentBlock) -> Option<Served<'_>> {
             return Some(Served {
                 id: &one.tool_use_id,
                 failed: one.is_error.unwrap_or_default(),
-                output: one.content.as_ref().map(words).unwrap_or_default(),
+                output: one.content.as_ref().map(Given::by).unwrap_or_default(),
             });
         }
         _ => return None,
@@ -86,7 +144,7 @@ pub(super) fn served(block: &ContentBlock) -> Option<Served<'_>> {
     Some(Served {
         id,
         failed: is_failure(content),
-        output: content.as_str().to_owned(),
+        output: Given::in_words(content.as_str().to_owned()),
     })
 }
 

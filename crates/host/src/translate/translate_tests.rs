@@ -173,6 +173,33 @@ fn a_piece_of_text_says_where_it_belongs() {
 }
 
 #[test]
+fn a_piece_that_is_printed_in_both_forms_is_told_once() {
+    let piece = |text: &str| serde_json::json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": text}});
+    let parse = |line: serde_json::Value| Message::parse(Line::from(line.to_string()));
+    let both = |text: &str| {
+        let event = piece(text);
+        let stream = serde_json::json!({"type": "stream_event", "event": event, "session_id": "s", "uuid": "u"});
+        [parse(stream), parse(event)]
+    };
+    let mut translator = Translator::new(Generation(1));
+    // A release that prints no stream events at all.
+    let alone = events(&mut translator, &parse(piece("alone ")));
+    let mixed = both("one ").into_iter().chain(both("two"));
+    let mixed = mixed.flat_map(|message| events(&mut translator, &message));
+    let told: String = alone
+        .into_iter()
+        .chain(mixed.collect::<Vec<_>>())
+        .filter_map(|event| {
+            if let ClaudeEvent::Text(text) = event {
+                return Some(text.content);
+            }
+            None
+        })
+        .collect();
+    assert_eq!(told, "alone one two");
+}
+
+#[test]
 fn what_is_complete_is_no_longer_being_written() {
     let mut translator = Translator::new(Generation(3));
     let mut open = Vec::new();
@@ -305,4 +332,99 @@ fn an_image_that_a_tool_gave_does_not_disappear() {
         panic!("{events:?}");
     };
     assert_eq!(tool.result, "before\n[image: image/png, 6 KiB]\nafter");
+    let images = tool.images.as_deref().unwrap_or_default();
+    assert_eq!(images.len(), 1);
+    assert_eq!(
+        (images[0].mime_type.as_str(), images[0].size),
+        ("image/png", 6144)
+    );
+}
+
+#[test]
+fn pictures_are_kept_that_an_app_can_draw_and_that_fit() {
+    let image = |kind: &str, data: &str| {
+        serde_json::json!({
+            "type": "image", "source": {"type": "base64", "media_type": kind, "data": data},
+        })
+    };
+    let large = "A".repeat(2 * 1024 * 1024);
+    let line = serde_json::json!({
+        "type": "user", "session_id": "s", "parent_tool_use_id": null,
+        "message": {"role": "user", "content": [{
+            "type": "tool_result", "tool_use_id": "toolu_1", "content": [
+                image("image/svg+xml", "AAAA"),
+                image("image/png", "not base64"),
+                image("image/webp", &large),
+                image("image/png", &large),
+                image("image/jpeg", "AAAA"),
+            ],
+        }]},
+    });
+    let message = Message::parse(Line::from(line.to_string()));
+    let found = Translator::new(Generation(1)).translate(&message, 0);
+    let [durable] = found.durable.as_slice() else {
+        panic!("{:?}", found.durable.len());
+    };
+    let ClaudeEvent::ToolComplete(tool) = &durable.event else {
+        panic!("{:?}", durable.event);
+    };
+    let kinds = tool.images.iter().flatten();
+    let kinds: Vec<_> = kinds.map(|image| image.mime_type.as_str()).collect();
+    assert_eq!(kinds, ["image/webp", "image/jpeg"]);
+    assert_eq!(durable.images, [large, "AAAA".to_owned()]);
+    assert!(
+        tool.result.contains("image/svg+xml"),
+        "the others are named"
+    );
+}
+
+/// What the CLI asks for in a recording.
+fn asked(
+    translator: &mut Translator,
+    recording: &[Message],
+) -> Vec<estelle_state::conversation::Request> {
+    let mut asked = Vec::new();
+    for message in recording {
+        for seen in translator.translate(message, 0).seen {
+            if let Seen::Asked(request) = seen {
+                asked.push(*request);
+            }
+        }
+    }
+    asked
+}
+
+#[test]
+fn a_sub_agent_asks_under_the_call_that_began_it() {
+    let recording = recorded("08a_subagent_fg.jsonl");
+    let asked_by = asked(&mut Translator::new(Generation(1)), &recording);
+    let parent = asked_by[0]
+        .parent_tool_use_id
+        .as_ref()
+        .map(ToolUseId::as_str);
+    assert_eq!(parent, Some("toolu_7b3ad0e491e746d08b07"));
+    let own = asked(
+        &mut Translator::new(Generation(1)),
+        &recorded("08d_bash_bg_close.jsonl"),
+    );
+    assert_eq!(own[0].parent_tool_use_id, None, "the agent itself asks");
+}
+
+#[test]
+fn a_request_without_a_usable_id_gets_one_that_says_what_it_is() {
+    let line = |tool: &str| {
+        let line = serde_json::json!({
+            "type": "control_request", "request_id": "r1",
+            "request": {"subtype": "can_use_tool", "tool_name": tool, "tool_use_id": "", "input": {}},
+        });
+        Message::parse(Line::from(line.to_string()))
+    };
+    for (tool, id) in [
+        ("AskUserQuestion", "q_r1"),
+        ("Bash", "perm_r1"),
+        ("ExitPlanMode", "perm_r1"),
+    ] {
+        let asked = asked(&mut Translator::new(Generation(1)), &[line(tool)]);
+        assert_eq!(asked[0].tool_use_id.as_str(), id);
+    }
 }

@@ -74,6 +74,17 @@ pub enum Problem {
         /// The most files.
         limit: usize,
     },
+    /// Folders stand in folders more deeply than is looked.
+    #[error(
+        "{folder:?} is more than {limit} folders deep, where nothing is looked at: move what is needed further up, and \
+         remove the rest"
+    )]
+    TooDeep {
+        /// Where.
+        folder: PathBuf,
+        /// The deepest that is looked at.
+        limit: usize,
+    },
     /// A file cannot be read.
     #[error("{file:?} cannot be read ({reason}): check its permissions")]
     Unreadable {

@@ -203,11 +203,21 @@ impl Found {
                 continue;
             };
             // A link within the layer may lead in circles.
-            if !seen.insert(real) || depth > MAX_DEPTH {
+            if !seen.insert(real) {
                 continue;
             }
-            let Ok(entries) = fs::read_dir(&folder) else {
-                continue;
+            if depth > MAX_DEPTH {
+                let limit = MAX_DEPTH;
+                self.problems.push(Problem::TooDeep { folder, limit });
+                return;
+            }
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(error) if is_absent(&error) => continue,
+                Err(error) => {
+                    self.unreadable(&folder, &error);
+                    continue;
+                }
             };
             for entry in entries.flatten() {
                 count += 1;

@@ -162,6 +162,32 @@ fn outside_of_a_repository_the_users_own_configuration_is_not_the_folders() {
 }
 
 #[test]
+fn what_lies_deeper_than_is_looked_is_not_trusted_unseen() {
+    let place = place();
+    let work = place.path().join("repo/sub/work");
+    put(&work.join(".claude/settings.json"), HOOK);
+    let at = |depth: usize| {
+        let folders = vec!["d"; depth].join("/");
+        work.join(".claude/skills").join(folders).join("SKILL.md")
+    };
+    put(&at(8), "---\nname: s\n---\nhi");
+    assert!(contents(&place).problems.is_empty());
+    put(&at(9), "---\nname: t\n---\nhi");
+    let found = contents(&place);
+    assert!(
+        matches!(found.problems[..], [Problem::TooDeep { .. }]),
+        "{:?}",
+        found.problems
+    );
+    let mut answers = store(&place);
+    assert_eq!(answers.standing(&found), Standing::Untrustable);
+    let error = answers
+        .record(&found, answered(Verdict::Allowed))
+        .unwrap_err();
+    assert!(error.to_string().contains("further up"), "{error}");
+}
+
+#[test]
 fn a_link_out_of_the_folder_cannot_be_trusted() {
     let place = place();
     let work = place.path().join("repo/sub/work");

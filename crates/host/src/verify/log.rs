@@ -10,7 +10,7 @@ use std::io;
 use std::path::Path;
 
 use estelle_proto::events::ClaudeEvent;
-use estelle_state::conversation::{Entry, Record};
+use estelle_state::conversation::{Cuts, Entry, Record};
 
 use super::report::{Checked, FindingKind};
 use super::{Host, VerifyError, failed};
@@ -55,8 +55,14 @@ pub(super) fn check(
         }
     }
     checked.records = inspected.records.len() as u64;
+    let mut cuts = Cuts::default();
+    for entry in &entries {
+        cuts.note(&entry.record);
+    }
+    (checked.cuts, checked.cut_bytes) = (cuts.times, cuts.bytes);
     checked.events = entries.iter().map(|entry| entry.events.len() as u64).sum();
     beginning(&entries, checked);
+    cut_off(&entries, checked);
     shortened(&entries, checked);
     doubles(&entries, checked);
     moved_aside(folder, checked)?;
@@ -89,6 +95,30 @@ fn beginning(entries: &[Entry], checked: &mut Checked) {
     if !own {
         let what = "the log does not begin with this conversation";
         checked.find(FindingKind::Damage, 1, what);
+    }
+}
+
+/// An append that did not finish was acknowledged to nobody; a record that was damaged may have been. What was cut off is gone,
+/// so nobody can tell which it was.
+fn cut_off(entries: &[Entry], checked: &mut Checked) {
+    let cuts = entries.iter().filter_map(|entry| match &entry.record {
+        Record::Repaired { cut, .. } => *cut,
+        _ => None,
+    });
+    let cuts: Vec<u64> = cuts.collect();
+    if !cuts.is_empty() {
+        let what = format!(
+            "the end of the log was cut off, {} so far: an append had not finished, or a record was damaged",
+            times(cuts.len())
+        );
+        checked.find(FindingKind::Unproven, cuts.iter().sum(), what);
+    }
+}
+
+fn times(count: usize) -> String {
+    match count {
+        1 => "once".to_owned(),
+        many => format!("{many} times"),
     }
 }
 

@@ -42,6 +42,10 @@ pub struct Checked {
     pub records: u64,
     /// Events in them.
     pub events: u64,
+    /// How often the end of the log was cut off because an append had not finished or a record was damaged.
+    pub cuts: u64,
+    /// The bytes that this was about.
+    pub cut_bytes: u64,
     /// Runs that the log knows.
     pub runs: u64,
     /// Bytes of journals that are the ones that were read.
@@ -65,6 +69,8 @@ impl Checked {
             conversation,
             records: 0,
             events: 0,
+            cuts: 0,
+            cut_bytes: 0,
             runs: 0,
             journal_bytes: 0,
             transcript_messages: 0,

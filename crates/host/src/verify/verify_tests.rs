@@ -134,6 +134,7 @@ fn entries(id: &ConversationId) -> Vec<Entry> {
             on_busy: OnBusy::Inject,
             client_message_id: None,
             device_id: None,
+            author: None,
         })),
         entry(Record::Intended {
             generation,
@@ -350,6 +351,27 @@ fn what_is_in_the_log_twice_is_a_duplicate() {
     place.log(&entries);
     let doubled = [(FindingKind::Duplicated, 1), (FindingKind::Duplicated, 1)];
     assert_eq!(place.findings(), doubled);
+}
+
+#[test]
+fn a_tail_that_was_cut_off_is_unproven_for_ever_and_no_fault() {
+    let place = Place::new();
+    let mut entries = entries(&place.id);
+    for cut in [7, 30] {
+        entries.push(entry(Record::Repaired {
+            what: "cut".to_owned(),
+            journal: Some(0),
+            cut: Some(cut),
+        }));
+    }
+    place.log(&entries);
+    let report = place.verify();
+    assert!(report.is_sound());
+    let checked = &report.conversations[0];
+    assert_eq!((checked.cuts, checked.cut_bytes), (2, 37));
+    assert_eq!(report.count(FindingKind::Unproven), 37);
+    let what = &checked.findings[0].what;
+    assert!(what.contains("cut off, 2 times"), "{what}");
 }
 
 #[test]

@@ -7,13 +7,11 @@ use estelle_proto::ErrorCode;
 
 use crate::stage::programs;
 
-const MODES: [CliMode; 2] = [CliMode::Default, CliMode::Plan];
-
 #[tokio::test]
 async fn every_program_asks_for_everything_in_every_mode() {
     let data = tempfile::tempdir().unwrap();
     for cli in programs().await {
-        for mode in MODES {
+        for mode in CliMode::ALL {
             let trial = Trial::prepare(&cli, mode, data.path()).await.unwrap();
             let proven = trial.run().await;
             assert!(proven.is_ok(), "{cli:?} {mode:?}: {proven:?}");
@@ -77,9 +75,7 @@ async fn a_proof_is_made_once_per_program_and_mode() {
     std::fs::copy(crate::stage::simulator(), &copy).unwrap();
     let cli = Cli::new(&copy, "2.1.325".parse().unwrap());
     let canary = Canary::load(data.path());
-    for mode in MODES {
-        canary.ensure(&cli, mode).await.unwrap();
-    }
+    canary.ensure(&cli).await.unwrap();
     // A program of the same path, size and time that would fail every trial: only an earlier proof lets it pass.
     let stamp = std::fs::metadata(&copy).unwrap();
     let file = std::fs::OpenOptions::new().write(true).open(&copy).unwrap();
@@ -87,26 +83,46 @@ async fn a_proof_is_made_once_per_program_and_mode() {
     file.set_modified(stamp.modified().unwrap()).unwrap();
     drop(file);
     let again = Canary::load(data.path());
-    for mode in MODES {
-        again.ensure(&cli, mode).await.unwrap();
-    }
+    again.ensure(&cli).await.unwrap();
     let file = std::fs::OpenOptions::new()
         .append(true)
         .open(&copy)
         .unwrap();
     std::io::Write::write_all(&mut &file, b"longer").unwrap();
     drop(file);
-    assert!(again.ensure(&cli, CliMode::Default).await.is_err());
+    assert!(again.ensure(&cli).await.is_err());
+}
+
+#[tokio::test]
+async fn a_program_that_asks_in_one_mode_alone_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    for forgetful in CliMode::ALL {
+        // It loses its ask rules in one of the modes.
+        let forget = format!(
+            r#"case "$*" in *--permission-mode[=\ ]{}*)
+  left=$#
+  while [ "$left" -gt 0 ]; do
+    word=$1; shift; left=$((left - 1))
+    if [ "$word" = --settings ]; then shift; left=$((left - 1)); else set -- "$@" "$word"; fi
+  done;;
+esac
+exec {} "$@""#,
+            forgetful.as_str(),
+            crate::stage::simulator().display()
+        );
+        let cli = shell(data.path(), &forget);
+        let canary = Canary::load(data.path());
+        let error = canary.ensure(&cli).await.unwrap_err();
+        let caught = matches!(error, CanaryError::Unasked { .. });
+        assert!(caught, "{forgetful:?}: {error:?}");
+    }
 }
 
 #[tokio::test]
 async fn a_program_that_fails_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let cli = Cli::new("/bin/true", "2.1.325".parse().unwrap());
-    let error = Canary::load(data.path())
-        .ensure(&cli, CliMode::Default)
-        .await
-        .unwrap_err();
+    let error = Canary::load(data.path()).ensure(&cli).await.unwrap_err();
     assert!(matches!(error, CanaryError::Failed { .. }), "{error:?}");
 }
 

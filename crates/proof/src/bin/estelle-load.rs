@@ -23,11 +23,11 @@ fn main() -> anyhow::Result<ExitCode> {
     let scenes = runtime.block_on(play(&scale, &only, tell));
     runtime.shutdown_background();
     anyhow::ensure!(!scenes.is_empty(), "no scene has `{only}` in its name");
-    let page = page(&scenes, &machine());
     if target == "-" {
-        print!("{page}");
+        print!("{}", page(&scenes, &machine(), ""));
     } else {
-        std::fs::write(target, page)?;
+        let former = std::fs::read_to_string(&target).unwrap_or_default();
+        std::fs::write(&target, page(&scenes, &machine(), &former))?;
     }
     let is_good = scenes.iter().all(Scene::is_good);
     Ok(if is_good {

@@ -263,31 +263,37 @@ pub(super) const BUGS: &[Bug] = &[
         plant: |history, place| {
             let conversation = history.conversations.first()?.id.clone();
             let app = history.apps.get_mut(place)?;
-            let (id, name) = (
-                RequestId::parse("lost").ok(),
-                ClientMessageId::parse("lost-message").ok(),
-            );
-            let workspace = WorkspaceId::parse("w").ok()?;
-            let send = ClaudeSend {
-                request_id: id.clone(),
-                client_message_id: name,
-                ..ClaudeSend::new(
-                    workspace,
-                    conversation.clone(),
-                    Prompt::parse("hello").ok()?,
-                )
-            };
-            let result = ClaudeSendResult {
-                request_id: id,
-                ..ClaudeSendResult::new(DeviceId(1), conversation)
-            };
-            let send = AppStep::Sent(Box::new(AppToPylon::ClaudeSend(send)));
-            let result = AppStep::Got(Box::new(PylonToApp::ClaudeSendResult(result)));
+            let name = ClientMessageId::parse("lost-message").ok();
+            let (send, result) = exchange(&conversation, "lost", name, "hello")?;
             app.steps.extend([send, result]);
             Some(())
         },
     },
 ];
+
+/// A message of an app, and that it was taken.
+pub(super) fn exchange(
+    conversation: &ConversationId,
+    request: &str,
+    name: Option<ClientMessageId>,
+    prompt: &str,
+) -> Option<(AppStep, AppStep)> {
+    let id = RequestId::parse(request).ok();
+    let workspace = WorkspaceId::parse("w").ok()?;
+    let prompt = Prompt::parse(prompt).ok()?;
+    let send = ClaudeSend {
+        request_id: id.clone(),
+        client_message_id: name,
+        ..ClaudeSend::new(workspace, conversation.clone(), prompt)
+    };
+    let result = ClaudeSendResult {
+        request_id: id,
+        ..ClaudeSendResult::new(DeviceId(1), conversation.clone())
+    };
+    let send = AppStep::Sent(Box::new(AppToPylon::ClaudeSend(send)));
+    let result = AppStep::Got(Box::new(PylonToApp::ClaudeSendResult(result)));
+    Some((send, result))
+}
 
 /// The `place`-th row of all shelves.
 fn row(history: &mut History, place: usize) -> Option<(&mut Shelf, usize)> {
@@ -322,7 +328,7 @@ fn page_row(history: &mut History, place: usize) -> Option<(&mut HistoryResult, 
     None
 }
 
-fn event(step: &AppStep) -> Option<&ClaudeEventMessage> {
+pub(super) fn event(step: &AppStep) -> Option<&ClaudeEventMessage> {
     match step {
         AppStep::Got(message) => match message.as_ref() {
             PylonToApp::ClaudeEventMessage(event) => Some(event),
@@ -332,11 +338,11 @@ fn event(step: &AppStep) -> Option<&ClaudeEventMessage> {
     }
 }
 
-fn numbered(step: &AppStep) -> Option<&ClaudeEventMessage> {
+pub(super) fn numbered(step: &AppStep) -> Option<&ClaudeEventMessage> {
     event(step).filter(|event| event.seq.is_some())
 }
 
-fn piece(step: &AppStep) -> Option<&TextDelta> {
+pub(super) fn piece(step: &AppStep) -> Option<&TextDelta> {
     match &event(step)?.event {
         ClaudeEvent::Text(piece) => Some(piece),
         _ => None,
@@ -383,7 +389,7 @@ fn followed(steps: &[AppStep], at: usize, fits: impl Fn(&AppStep) -> bool) -> bo
 }
 
 /// The `place`-th step of all apps that fits.
-fn nth(
+pub(super) fn nth(
     history: &History,
     place: usize,
     fits: impl Fn(&[AppStep], usize) -> Option<()>,
@@ -398,7 +404,7 @@ fn nth(
 }
 
 /// Takes the `place`-th step away that fits.
-fn remove(
+pub(super) fn remove(
     history: &mut History,
     place: usize,
     fits: impl Fn(&[AppStep], usize) -> Option<()>,

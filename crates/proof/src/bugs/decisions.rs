@@ -286,6 +286,7 @@ fn answered(key: DecisionKey) -> Entry {
     let fact = Decided::Answered(Answered {
         key,
         by: Some(DeviceId(1)),
+        author: None,
         at: Timestamp(0),
         line: "{}".to_owned(),
     });

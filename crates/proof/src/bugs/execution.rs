@@ -7,10 +7,12 @@
 
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{HostToPylon, RequestResult};
-use estelle_proto::{ClientMessageId, Seq};
-use estelle_state::conversation::{Entry, MessageId, Record};
+use estelle_proto::{ClientMessageId, OnBusy, Seq};
+use estelle_sim::script::Script;
+use estelle_state::conversation::{Entry, Message, MessageId, Record};
 
-use super::{Bug, change_entry};
+use super::apps::exchange;
+use super::{Bug, change_entry, entry_at};
 use crate::checker::Rule;
 use crate::history::{Answer, Fact, History, Step, Witness, witness};
 
@@ -210,7 +212,47 @@ pub(super) const BUGS: &[Bug] = &[
             })
         },
     },
+    Bug {
+        name: "a message that waited when its run ended never runs",
+        rule: Rule::NeverRan,
+        plant: |history, place| {
+            let ends = |entry: &Entry| matches!(entry.record, Record::Ended { .. });
+            let (number, _) = entry_at(history, place, ends)?;
+            let message = waiting(history, number)?;
+            change_entry(history, place, ends, |entries, at| {
+                let entry = |record| Entry {
+                    record,
+                    events: Vec::new(),
+                    ..entries[at].clone()
+                };
+                // Somebody asks for more, so that it is no longer held.
+                let released = entry(Record::Released);
+                let accepted = entry(Record::Accepted(message));
+                entries.insert(at + 1, released);
+                entries.insert(at, accepted);
+                Some(())
+            })
+        },
+    },
 ];
+
+/// An app sends a message, and is told that it was taken.
+fn waiting(history: &mut History, number: usize) -> Option<Message> {
+    let conversation = history.conversations.get(number)?.id.clone();
+    let app = history.apps.iter_mut().find(|app| !app.outsider)?;
+    let name = ClientMessageId::parse("waited").ok();
+    let prompt = Script::new().say("said by nobody").prompt();
+    let (send, result) = exchange(&conversation, "waited", name.clone(), &prompt)?;
+    app.steps.extend([send, result]);
+    Some(Message {
+        id: MessageId("waited".to_owned()),
+        content: prompt,
+        on_busy: OnBusy::Inject,
+        client_message_id: name,
+        device_id: None,
+        author: None,
+    })
+}
 
 fn at_fact(
     history: &mut History,

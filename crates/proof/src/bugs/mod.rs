@@ -8,6 +8,8 @@ mod clients;
 mod decisions;
 mod execution;
 mod logs;
+mod prompts;
+mod shaken;
 
 use crate::checker::Rule;
 use crate::history::{Conversation, History, Life};
@@ -39,6 +41,8 @@ pub fn all() -> Vec<Bug> {
         decisions::BUGS,
         execution::BUGS,
         apps::BUGS,
+        prompts::BUGS,
+        shaken::BUGS,
     ];
     groups.concat()
 }

@@ -4,7 +4,7 @@
 //! round in which everybody tries for ever is one that hangs.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What people are to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +35,19 @@ struct State {
     phase: Phase,
     people: Vec<One>,
     done: Done,
-    absences: Vec<Duration>,
+    absences: Vec<Absence>,
+    /// When the nemesis last did something, or what it did was over.
+    disturbed_at: Instant,
     progress: u64,
+}
+
+/// A time for which somebody was not served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Absence {
+    /// In all: it may hold several faults, one upon the other.
+    pub(super) whole: Duration,
+    /// Since the last of them was over.
+    pub(super) healed: Duration,
 }
 
 /// One person.
@@ -63,6 +74,7 @@ impl Board {
                 people: vec![One::default(); people],
                 done: Done::default(),
                 absences: Vec::new(),
+                disturbed_at: Instant::now(),
                 progress: 0,
             }),
         }
@@ -80,14 +92,23 @@ impl Board {
         self.state().phase = phase;
     }
 
-    /// Somebody is served again, or no longer.
-    pub(super) fn served(&self, who: usize, served: bool, away: Option<Duration>) {
+    /// The nemesis does something, or what it did is over.
+    pub(super) fn disturbed(&self) {
+        self.state().disturbed_at = Instant::now();
+    }
+
+    /// Somebody is served again, or no longer; and since when it was not.
+    pub(super) fn served(&self, who: usize, served: bool, away: Option<Instant>) {
         let mut state = self.state();
         if state.people[who].served != served {
             state.people[who].served = served;
             state.progress += u64::from(served);
         }
-        state.absences.extend(away);
+        let disturbed_at = state.disturbed_at;
+        state.absences.extend(away.map(|since| Absence {
+            whole: since.elapsed(),
+            healed: since.max(disturbed_at).elapsed(),
+        }));
     }
 
     pub(super) fn doing(&self, who: usize, busy: bool, what: &str) {
@@ -142,7 +163,7 @@ impl Board {
         self.state().done
     }
 
-    pub(super) fn absences(&self) -> Vec<Duration> {
+    pub(super) fn absences(&self) -> Vec<Absence> {
         self.state().absences.clone()
     }
 
@@ -154,5 +175,25 @@ impl Board {
             format!("person {number}, {served}: {}", one.doing)
         });
         lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_absence_counts_from_its_loss_and_from_the_last_fault() {
+        let board = Board::new(1);
+        let long = Duration::from_mins(1);
+        let Some(since) = Instant::now().checked_sub(long) else {
+            return;
+        };
+        board.served(0, true, Some(since));
+        board.disturbed();
+        board.served(0, true, Some(since));
+        for absence in board.absences() {
+            assert!(absence.whole >= long && absence.healed < long);
+        }
     }
 }

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::survival::places;
 
 /// A part that is killed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Victim {
     /// The relay.
     Relay,
@@ -22,7 +23,7 @@ pub(super) enum Victim {
 }
 
 /// A process that is stopped in its tracks for a while.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Held {
     /// The relay.
     Relay,
@@ -32,10 +33,12 @@ pub(super) enum Held {
     Host,
     /// The CLI of some conversation.
     Cli,
+    /// An app: neither reads nor writes, and its connection stands.
+    App,
 }
 
 /// A stretch of network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Stretch {
     /// Between the Pylon and the relay.
     Pylon,
@@ -44,7 +47,7 @@ pub(super) enum Stretch {
 }
 
 /// What happens to a stretch of network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Mishap {
     /// All its connections are cut.
     Cut,
@@ -52,10 +55,12 @@ pub(super) enum Mishap {
     Still(Duration),
     /// Everything takes its time for a while.
     Slow(Duration, Duration),
+    /// What is sent over one connection overtakes what was sent over another, for a while.
+    Uneven(Duration, Duration),
 }
 
 /// What is wrong with a host from its start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Fate {
     /// Nothing.
     Plain,
@@ -69,8 +74,19 @@ pub(super) enum Fate {
     Descriptors(u64),
 }
 
+/// What is wrong with a Pylon from its start.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum PylonFate {
+    /// Nothing.
+    Plain,
+    /// It dies by itself at a named place.
+    DiesAt(String),
+    /// It may open only so many files.
+    Descriptors(u64),
+}
+
 /// One deed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Deed {
     /// Somebody is killed with -9.
     Kill(Victim),
@@ -78,6 +94,8 @@ pub(super) enum Deed {
     Hold(Held, Duration),
     /// Something happens to the network.
     Network(Stretch, Mishap),
+    /// The disk with the data of host, Pylon and relay has no room for a while.
+    FillDisk(Duration),
 }
 
 /// How many of each victim a round has.
@@ -100,7 +118,7 @@ pub(super) fn plan(dice: &mut Rng, quota: Quota) -> Vec<Deed> {
     ] {
         deeds.extend(std::iter::repeat_n(Deed::Kill(victim), times));
     }
-    for held in [Held::Relay, Held::Pylon, Held::Host, Held::Cli] {
+    for held in [Held::Relay, Held::Pylon, Held::Host, Held::Cli, Held::App] {
         deeds.push(Deed::Hold(held, millis(dice, 50..1200)));
     }
     for stretch in [Stretch::Pylon, Stretch::Apps] {
@@ -110,6 +128,9 @@ pub(super) fn plan(dice: &mut Rng, quota: Quota) -> Vec<Deed> {
         let slow = Mishap::Slow(millis(dice, 2..30), millis(dice, 300..1500));
         deeds.push(Deed::Network(stretch, slow));
     }
+    let uneven = Mishap::Uneven(millis(dice, 20..200), millis(dice, 300..1500));
+    deeds.push(Deed::Network(Stretch::Apps, uneven));
+    deeds.push(Deed::FillDisk(millis(dice, 200..2000)));
     dice.shuffle(&mut deeds);
     deeds
 }
@@ -145,6 +166,21 @@ pub(super) fn fate(dice: &mut Rng) -> Fate {
     }
 }
 
+/// The places in the code of a Pylon that people reach who talk and decide.
+const PYLON_PLACES: [&str; 2] = ["events-stored", "host-answered"];
+
+/// What is wrong with the next Pylon.
+pub(super) fn pylon_fate(dice: &mut Rng) -> PylonFate {
+    match dice.u8(0..10) {
+        0..3 => {
+            let place = PYLON_PLACES[dice.usize(0..PYLON_PLACES.len())];
+            PylonFate::DiesAt(format!("{place}:{}", dice.u8(1..20)))
+        }
+        3 => PylonFate::Descriptors(dice.u64(40..100)),
+        _ => PylonFate::Plain,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -169,6 +205,8 @@ mod tests {
             [Victim::Relay, Victim::Pylon, Victim::Host].map(kills),
             [10, 9, 4]
         );
+        let fills = one.iter().filter(|deed| matches!(deed, Deed::FillDisk(_)));
+        assert_eq!(fills.count(), 1);
     }
 
     #[test]
@@ -181,5 +219,10 @@ mod tests {
         assert!(count(|fate| matches!(fate, Fate::DiskRefuses(_))) > 10);
         assert!(count(|fate| matches!(fate, Fate::Clock(_))) > 5);
         assert!(count(|fate| matches!(fate, Fate::Descriptors(_))) > 5);
+        let fates: Vec<PylonFate> = (0..200).map(|_| pylon_fate(&mut dice)).collect();
+        let count = |fits: fn(&PylonFate) -> bool| fates.iter().filter(|fate| fits(fate)).count();
+        assert!(count(|fate| matches!(fate, PylonFate::Plain)) > 50);
+        assert!(count(|fate| matches!(fate, PylonFate::DiesAt(_))) > 30);
+        assert!(count(|fate| matches!(fate, PylonFate::Descriptors(_))) > 5);
     }
 }

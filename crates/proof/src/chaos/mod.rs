@@ -12,6 +12,7 @@
 
 mod board;
 mod deeds;
+mod kept;
 mod nemesis;
 mod person;
 mod rest;
@@ -20,16 +21,20 @@ mod table;
 mod watcher;
 mod words;
 
+use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use anyhow::ensure;
 use fastrand::Rng;
+use rustix::process::geteuid;
 use tokio::task::JoinSet;
 
+pub use kept::Kept;
 pub use smallest::{smallest, tell};
 pub use table::{Report, Round, Tally};
 
-use board::{Board, Phase};
+use board::{Absence, Board, Phase};
 use deeds::Quota;
 use nemesis::{Nemesis, Network};
 use person::Person;
@@ -43,6 +48,10 @@ const KILLS: Quota = Quota {
     pylon: 10,
     host: 4,
 };
+/// The disk with all data: enough for what is kept ready ahead of the journals and logs of a round.
+const DISK: u64 = 384 * 1024 * 1024;
+/// A prompt is visible to everybody this soon after any fault.
+const BACK: Duration = Duration::from_secs(5);
 /// Who takes part.
 const PEOPLE: [&str; 3] = ["anna", "ben", "carla"];
 /// How many conversations they have.
@@ -53,28 +62,59 @@ pub fn kills_of_a_round() -> usize {
     KILLS.relay + KILLS.pylon + KILLS.host
 }
 
-/// Plays one round of a run. What breaks a promise is told with the smallest history that shows it.
-pub async fn play(seed: u64, round: u64) -> anyhow::Result<Round> {
-    let began = Instant::now();
+/// Plays one round of a run, and writes down what it did where it is to be kept. What breaks a promise is told with the
+/// smallest history that shows it.
+pub async fn play(seed: u64, round: u64, keep: Option<&Path>) -> anyhow::Result<Round> {
     // Far apart, so that neighbouring seeds have nothing in common.
-    let mut dice = Rng::with_seed(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(round));
+    let seed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(round);
+    let mut dice = Rng::with_seed(seed);
+    let deeds = deeds::plan(&mut dice, KILLS);
+    let planned = Kept {
+        seed,
+        deeds,
+        ..Kept::default()
+    };
+    play_with(&planned, dice, keep).await
+}
+
+/// Plays a round that was kept.
+pub async fn play_kept(kept: &Kept) -> anyhow::Result<Round> {
+    play_with(kept, Rng::with_seed(kept.seed), None).await
+}
+
+async fn play_with(planned: &Kept, mut dice: Rng, keep: Option<&Path>) -> anyhow::Result<Round> {
+    let began = Instant::now();
+    let seed = planned.seed;
     let mut stage = Stage::set().await?;
-    let played = stage.play(&mut dice).await;
+    let played = stage.play(&mut dice, planned).await;
+    if let Some(path) = keep {
+        stage.nemesis.done(seed).write(path)?;
+    }
     if played.is_err() {
         stage.nemesis.keep_recordings();
-        stage
-            .nemesis
-            .rig
-            .keep_evidence(&format!("chaos-{seed}-{round}"));
+        stage.nemesis.rig.keep_evidence(&format!("chaos-{seed}"));
     }
     let history = played?;
+    let absences = stage.board.absences();
+    back_in_time(&absences)?;
     Ok(Round {
         tally: stage.nemesis.tally,
         figures: figures(&history),
         done: stage.board.done(),
-        absences: stage.board.absences(),
+        absences,
         took: began.elapsed(),
     })
+}
+
+/// Everybody is served again, and so sees every prompt that is open, soon after the last fault.
+fn back_in_time(absences: &[Absence]) -> anyhow::Result<()> {
+    let late: Vec<_> = absences.iter().map(|absence| absence.healed).collect();
+    let late: Vec<_> = late.into_iter().filter(|time| *time > BACK).collect();
+    ensure!(
+        late.is_empty(),
+        "I2: an app was not served within {BACK:?} after the last fault: {late:?}"
+    );
+    Ok(())
 }
 
 /// Everything that a round needs.
@@ -89,6 +129,10 @@ impl Stage {
     /// Everything runs, everybody is let in, every conversation has begun.
     async fn set() -> anyhow::Result<Self> {
         let mut rig = Rig::new(&Agent::simulator()).await?;
+        // Only the superuser can mount a disk that is small enough to be filled; without one that deed is left out.
+        if geteuid().is_root() {
+            rig.use_small_disk(DISK)?;
+        }
         let network = Network {
             pylon: rig.proxy().await?,
             apps: rig.proxy().await?,
@@ -122,9 +166,12 @@ impl Stage {
         })
     }
 
-    async fn play(&mut self, dice: &mut Rng) -> anyhow::Result<crate::history::History> {
-        let deeds = deeds::plan(dice, KILLS);
-        self.nemesis.roll_with(dice.fork());
+    async fn play(
+        &mut self,
+        dice: &mut Rng,
+        planned: &Kept,
+    ) -> anyhow::Result<crate::history::History> {
+        self.nemesis.roll_with(dice.fork(), planned.clone());
         let viewer = self.nemesis.rig.viewer("watcher", 103);
         let watcher = viewer.witness();
         let mut people = JoinSet::new();
@@ -140,7 +187,7 @@ impl Stage {
         let ids = self.talks.iter().map(|talk| talk.id.clone()).collect();
         people.spawn(watcher::watch(viewer, ids, Arc::clone(&self.board)));
         let went = async {
-            self.nemesis.rage(&deeds).await?;
+            self.nemesis.rage(&planned.deeds).await?;
             self.board.enter(Phase::Finishing);
             rest::await_rest(&mut self.nemesis, &watcher).await
         };
@@ -174,5 +221,21 @@ async fn stranger(mut app: App, board: Arc<Board>) {
         }
         let mark = app.mark();
         app.stirs(mark, std::time::Duration::from_millis(100)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_is_back_too_late_after_the_last_fault_breaks_a_promise() {
+        let absence = |healed| Absence {
+            whole: 10 * BACK,
+            healed,
+        };
+        assert!(back_in_time(&[absence(BACK)]).is_ok(), "faults upon faults");
+        let late = BACK + Duration::from_millis(1);
+        assert!(back_in_time(&[absence(BACK), absence(late)]).is_err());
     }
 }

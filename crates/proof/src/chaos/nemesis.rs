@@ -11,10 +11,13 @@ use anyhow::{Context as _, bail};
 use fastrand::Rng;
 
 use super::board::Board;
-use super::deeds::{Deed, Fate, Held, Mishap, Stretch, Victim, fate, millis};
+use super::deeds::{
+    Deed, Fate, Held, Mishap, PylonFate, Stretch, Victim, fate, millis, pylon_fate,
+};
+use super::kept::Kept;
 use super::table::Tally;
 use crate::history::Part;
-use crate::rig::{AppWitness, HostOptions, Proxy, Rig, Weather};
+use crate::rig::{AppWitness, HELD_OF, HostOptions, Proxy, PylonOptions, Rig, Weather};
 
 /// How long nothing at all may move. What is certain to come comes sooner, on any machine.
 pub(super) const STALL: Duration = Duration::from_mins(2);
@@ -40,6 +43,11 @@ pub(super) struct Nemesis {
     pub(super) tally: Tally,
     dice: Rng,
     fate: Fate,
+    pylon_fate: PylonFate,
+    /// Fates that are not rolled, because the round is a kept one.
+    kept: Kept,
+    /// What was done, for a round that is to be kept.
+    done: Kept,
 }
 
 impl Nemesis {
@@ -58,19 +66,33 @@ impl Nemesis {
             tally: Tally::default(),
             dice,
             fate: Fate::Plain,
+            pylon_fate: PylonFate::Plain,
+            kept: Kept::default(),
+            done: Kept::default(),
         }
     }
 
-    /// From now on it rolls these dice.
-    pub(super) fn roll_with(&mut self, dice: Rng) {
-        self.dice = dice;
+    /// From now on it rolls these dice, for all but the fates of a round that was kept.
+    pub(super) fn roll_with(&mut self, dice: Rng, kept: Kept) {
+        (self.dice, self.kept) = (dice, kept);
+    }
+
+    /// What it did, as a round that can be kept.
+    pub(super) fn done(&self, seed: u64) -> Kept {
+        Kept {
+            seed,
+            ..self.done.clone()
+        }
     }
 
     /// Does everything, then heals what it did.
     pub(super) async fn rage(&mut self, deeds: &[Deed]) -> anyhow::Result<()> {
         for (number, deed) in deeds.iter().enumerate() {
             self.pause().await?;
+            self.board.disturbed();
+            self.done.deeds.push(deed.clone());
             self.act(deed).await.with_context(|| format!("{deed:?}"))?;
+            self.board.disturbed();
             if number % STRETCH == STRETCH - 1 {
                 let turns = self.board.done().turns;
                 self.until("the end of a turn", |board| board.done().turns > turns)
@@ -80,6 +102,10 @@ impl Nemesis {
         if self.fate != Fate::Plain {
             self.kill_host()?;
             self.start_host(Fate::Plain)?;
+        }
+        if self.pylon_fate != PylonFate::Plain {
+            self.kill_pylon()?;
+            self.start_pylon(PylonFate::Plain)?;
         }
         self.until("everybody to be served", Board::all_served)
             .await
@@ -121,7 +147,7 @@ impl Nemesis {
         Ok(())
     }
 
-    /// Lets time pass, and starts a host again that died by itself.
+    /// Lets time pass, and starts a host or Pylon again that died by itself.
     pub(super) async fn spend(&mut self, time: Duration) -> anyhow::Result<()> {
         let until = Instant::now() + time;
         loop {
@@ -135,9 +161,10 @@ impl Nemesis {
     }
 
     fn tend(&mut self) -> anyhow::Result<()> {
-        if let Some(name) = self.rig.fallen()? {
-            bail!("{name} ended by itself; its log is in the evidence");
+        if self.rig.relay_fell()? {
+            bail!("the relay ended by itself; its log is in the evidence");
         }
+        self.tend_pylon()?;
         if !self.rig.host()?.has_died()? {
             return Ok(());
         }
@@ -151,6 +178,20 @@ impl Nemesis {
         }
         self.note(Part::Host);
         self.start_host(Fate::Plain)
+    }
+
+    fn tend_pylon(&mut self) -> anyhow::Result<()> {
+        if !self.rig.pylon_fell()? {
+            return Ok(());
+        }
+        match &self.pylon_fate {
+            PylonFate::DiesAt(_) => self.tally.pylons_at_a_place += 1,
+            // One that may open too little to begin says so.
+            PylonFate::Descriptors(_) => self.tally.pylons += 1,
+            PylonFate::Plain => bail!("the Pylon ended by itself; its log is in the evidence"),
+        }
+        self.note(Part::Pylon);
+        self.start_pylon(PylonFate::Plain)
     }
 
     /// What every app recorded, for a person who looks at the evidence.
@@ -172,6 +213,7 @@ impl Nemesis {
             Deed::Kill(victim) => self.kill(*victim).await,
             Deed::Hold(held, time) => self.hold(*held, *time).await,
             Deed::Network(stretch, mishap) => self.disturb(*stretch, *mishap).await,
+            Deed::FillDisk(time) => self.fill_disk(*time).await,
         }
     }
 
@@ -183,14 +225,17 @@ impl Nemesis {
                 self.rig.start_relay().await
             }
             Victim::Pylon => {
-                self.rig.kill_pylon()?;
-                self.tally.pylons += 1;
-                self.note(Part::Pylon);
-                self.rig.start_pylon()
+                self.kill_pylon()?;
+                let fate = self.kept.pylons.pop_front();
+                let fate = fate.unwrap_or_else(|| pylon_fate(&mut self.dice));
+                self.done.pylons.push_back(fate.clone());
+                self.start_pylon(fate)
             }
             Victim::Host => {
                 self.kill_host()?;
-                let fate = fate(&mut self.dice);
+                let kept = self.kept.hosts.pop_front();
+                let fate = kept.unwrap_or_else(|| fate(&mut self.dice));
+                self.done.hosts.push_back(fate.clone());
                 self.start_host(fate)
             }
             Victim::Cli => {
@@ -209,6 +254,28 @@ impl Nemesis {
                 Ok(())
             }
         }
+    }
+
+    fn kill_pylon(&mut self) -> anyhow::Result<()> {
+        self.rig.kill_pylon()?;
+        self.tally.pylons += 1;
+        self.note(Part::Pylon);
+        Ok(())
+    }
+
+    fn start_pylon(&mut self, fate: PylonFate) -> anyhow::Result<()> {
+        let mut options = PylonOptions::default();
+        match &fate {
+            PylonFate::Plain => {}
+            PylonFate::DiesAt(place) => options.failpoint = Some(format!("{place}:kill")),
+            PylonFate::Descriptors(most) => {
+                options.descriptors = Some(*most);
+                self.tally.pylon_descriptors += 1;
+            }
+        }
+        self.pylon_fate = fate;
+        self.board.disturbed();
+        self.rig.start_pylon_with(&options)
     }
 
     fn kill_host(&mut self) -> anyhow::Result<()> {
@@ -237,6 +304,7 @@ impl Nemesis {
             }
         }
         self.fate = fate;
+        self.board.disturbed();
         self.rig.put_host(&options)
     }
 
@@ -256,6 +324,11 @@ impl Nemesis {
             Held::Pylon => self.rig.pylon(),
             Held::Host => Some(self.rig.host()?.pid()),
             Held::Cli => self.some_cli(),
+            Held::App => {
+                let which = self.dice.u64(0..HELD_OF);
+                self.tally.held_apps += 1;
+                return self.under(Stretch::Apps, Weather::Held(which), time).await;
+            }
         };
         let Some(pid) = pid else { return Ok(()) };
         // One that ended meanwhile cannot be held, which is no harm.
@@ -265,6 +338,18 @@ impl Nemesis {
         self.tally.holds += 1;
         let went = self.spend(time).await;
         let _ = self.rig.release(pid);
+        went
+    }
+
+    /// Nothing can be written for a while but what room is kept ready for.
+    async fn fill_disk(&mut self, time: Duration) -> anyhow::Result<()> {
+        let Ok(disk) = self.rig.disk() else {
+            return Ok(());
+        };
+        disk.fill()?;
+        self.tally.full_disks += 1;
+        let went = self.spend(time).await;
+        self.rig.disk()?.free()?;
         went
     }
 
@@ -286,6 +371,10 @@ impl Nemesis {
             Mishap::Slow(each, time) => {
                 self.tally.delays += 1;
                 self.under(stretch, Weather::Slow(each), time).await
+            }
+            Mishap::Uneven(most, time) => {
+                self.tally.overtakings += 1;
+                self.under(stretch, Weather::Uneven(most), time).await
             }
         }
     }

@@ -158,8 +158,7 @@ impl Person {
             Tried::Answered(true) => {
                 self.is_shown = true;
                 self.wait = FIRST_WAIT;
-                let away = self.away.take().map(|since| since.elapsed());
-                self.board.served(self.number, true, away);
+                self.board.served(self.number, true, self.away.take());
                 self.doing("is shown what it looks at");
             }
             Tried::Answered(false) => tokio::time::sleep(AGAIN).await,

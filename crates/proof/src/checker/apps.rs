@@ -1,4 +1,15 @@
 //! Every app behind the relay: what it looks at is complete and in order, nothing comes twice, every prompt reaches it.
+//!
+//! What is not asked of an app, and why that hides nothing:
+//!
+//! - Events that come between its request to look and the page are not held against those before them: what happened while
+//!   it looked elsewhere is in the page. They are held against the page instead: the head of the page and the events behind
+//!   it must be without a gap, whichever of the two came first, or the next event leaves a gap and the end is behind.
+//! - After the Pylon died nothing counts as looked at until the app asks again, for the Pylon has forgotten that it looks.
+//! - Pieces of text are not durable. What is asked of them is in `writing`.
+//!
+//! A history that is gathered while things move may show what is only late. Whoever does so must find the same twice: what
+//! is recorded only grows, so that a promise which is broken stays broken.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -8,6 +19,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use estelle_proto::claude::ClaudeEventMessage;
+use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::events::ClaudeEvent;
 use estelle_proto::history::HistoryResult;
 use estelle_proto::{AppToPylon, ConversationId, Message, PylonToApp, RequestId};
@@ -56,7 +68,9 @@ struct Looker<'a> {
     looks_at: Option<(ConversationId, Option<RequestId>)>,
     seen: BTreeMap<ConversationId, Seen>,
     prompts: BTreeSet<String>,
-    /// Conversations in which pieces may be missing because the host died, for so many turns.
+    /// The first numbered event of each conversation since when nothing disturbed its way: those behind it come in order.
+    heard: BTreeMap<ConversationId, (u64, u64)>,
+    /// Conversations in which the end of a text may have come without pieces because the host died, for so many turns.
     shaken: BTreeMap<ConversationId, u8>,
     found: Vec<Violation>,
 }
@@ -83,6 +97,7 @@ impl<'a> Looker<'a> {
             looks_at: None,
             seen: BTreeMap::new(),
             prompts: BTreeSet::new(),
+            heard: BTreeMap::new(),
             shaken: BTreeMap::new(),
             found: Vec::new(),
         }
@@ -100,6 +115,7 @@ impl<'a> Looker<'a> {
                 self.looks_at = None;
                 self.seen.clear();
                 self.prompts.clear();
+                self.heard.clear();
             }
             AppStep::Died(Part::Host) => {
                 let all = self.history.conversations.iter();
@@ -107,6 +123,7 @@ impl<'a> Looker<'a> {
             }
             AppStep::Died(Part::Pylon) => {
                 self.looks_at = None;
+                self.heard.clear();
                 self.seen.values_mut().for_each(|seen| seen.last = None);
             }
             AppStep::Sent(request) => {
@@ -180,11 +197,12 @@ impl<'a> Looker<'a> {
 
     fn event(&mut self, message: &ClaudeEventMessage) {
         self.note_prompt(&message.event);
+        let unseen = self.unseen(message);
         let looks = self
             .looks_at
             .as_ref()
             .is_some_and(|(id, _)| *id == message.conversation_id);
-        let mut wrong = Vec::new();
+        let mut wrong: Vec<_> = unseen.into_iter().collect();
         let seen = self
             .seen
             .entry(message.conversation_id.clone())
@@ -205,6 +223,9 @@ impl<'a> Looker<'a> {
         }
         // Whoever does not look at a conversation gets no pieces of it.
         if looks {
+            if seen.last.is_some() && begins_turn(self.history, message) {
+                seen.writing.anew();
+            }
             if self.shaken.contains_key(&message.conversation_id) {
                 seen.writing.shake();
             }
@@ -227,16 +248,36 @@ impl<'a> Looker<'a> {
         }
     }
 
-    fn note_prompt(&mut self, event: &ClaudeEvent) {
-        match event {
-            ClaudeEvent::PermissionAsked(asked) => {
-                self.prompts.insert(asked.tool_use_id.to_string());
-            }
-            ClaudeEvent::QuestionAsked(asked) => {
-                self.prompts.insert(asked.tool_use_id.to_string());
-            }
-            _ => {}
+    /// An answer comes to somebody who was not shown what it answers, though it heard of something that happened before.
+    ///
+    /// Prompts and answers go to everybody, in their order. Who came later, or whose way was disturbed, may miss a prompt
+    /// that was answered before it could ask what waits.
+    fn unseen(&mut self, message: &ClaudeEventMessage) -> Option<(Rule, String)> {
+        let (epoch, seq) = (message.epoch?.0, message.seq?.0);
+        let id = &message.conversation_id;
+        let first = self.heard.entry(id.clone()).or_insert((epoch, seq));
+        if first.0 != epoch {
+            *first = (epoch, seq);
         }
+        let first = first.1;
+        let ClaudeEvent::DecisionAnswered(answered) = &message.event else {
+            return None;
+        };
+        let call = &answered.tool_use_id;
+        let mut lives = self.history.conversation(id)?.lives.iter();
+        let life = lives.find(|life| life.epoch() == message.epoch)?;
+        let events = life.events().into_iter();
+        let asked = events.filter(|logged| prompts(logged.event) == Some(call.as_str()));
+        let asked = asked
+            .map(|logged| logged.seq.0)
+            .filter(|asked| *asked < seq);
+        let was_told = asked.max().is_some_and(|asked| asked > first);
+        (was_told && !self.prompts.contains(call.as_str()))
+            .then(|| (Rule::PromptUnseen, format!("{call} was answered unseen")))
+    }
+
+    fn note_prompt(&mut self, event: &ClaudeEvent) {
+        self.prompts.extend(prompts(event).map(str::to_owned));
     }
 
     fn finish(&mut self) {
@@ -299,6 +340,35 @@ impl Seen {
             }
             _ => None,
         }
+    }
+}
+
+/// Whether a conversation that was idle begins to work with an event.
+fn begins_turn(history: &History, message: &ClaudeEventMessage) -> bool {
+    let is_idle = |event: &ClaudeEvent| match event {
+        ClaudeEvent::State(change) => Some(change.state == ConversationStatus::Idle),
+        _ => None,
+    };
+    let (Some(false), Some(seq)) = (is_idle(&message.event), message.seq) else {
+        return false;
+    };
+    let conversation = history.conversation(&message.conversation_id);
+    let mut lives = conversation.into_iter().flat_map(|one| &one.lives);
+    let Some(life) = lives.find(|life| life.epoch() == message.epoch) else {
+        return false;
+    };
+    let before = life.events().into_iter();
+    let before = before.filter(|logged| logged.seq < seq);
+    let states: Vec<bool> = before.filter_map(|logged| is_idle(logged.event)).collect();
+    states.last().is_none_or(|idle| *idle)
+}
+
+/// The call that an event asks people about.
+fn prompts(event: &ClaudeEvent) -> Option<&str> {
+    match event {
+        ClaudeEvent::PermissionAsked(asked) => Some(asked.tool_use_id.as_str()),
+        ClaudeEvent::QuestionAsked(asked) => Some(asked.tool_use_id.as_str()),
+        _ => None,
     }
 }
 

@@ -13,9 +13,9 @@ use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::PylonToHost;
 use estelle_proto::{ClientMessageId, ConversationId, Seq};
 use estelle_sim::script::{Action, Script};
-use estelle_state::conversation::{Message, MessageId, Record, Seen};
+use estelle_state::conversation::{Message, Record};
 
-use super::ledger::{Decision, Decisions};
+use super::excuses::excused;
 use super::rule::{Rule, Violation};
 use crate::history::{
     Acknowledged, App, Client, Conversation, End, Fact, History, Life, Witness, witness,
@@ -201,68 +201,4 @@ fn last_words(prompt: &str) -> Option<String> {
         Action::Answer(answer) if !answer.drop && !answer.stamp => answer.say.clone(),
         Action::Answer(_) | Action::Http(_) | Action::Malformed(_) | Action::Mischief(_) => None,
     }
-}
-
-/// Messages that need not have been answered: withdrawn, or under way when their run was stopped or ended or their turn was broken off,
-/// or behind a prompt that is still open.
-fn excused(conversation: &Conversation) -> BTreeSet<&ClientMessageId> {
-    let mut names: BTreeMap<&MessageId, &ClientMessageId> = BTreeMap::new();
-    let mut excused: Vec<&MessageId> = Vec::new();
-    let mut under_way: Vec<&MessageId> = Vec::new();
-    for entry in conversation.standing().flat_map(Life::entries) {
-        match &entry.record {
-            Record::Accepted(message) => {
-                names.extend(
-                    message
-                        .client_message_id
-                        .as_ref()
-                        .map(|id| (&message.id, id)),
-                );
-                under_way.push(&message.id);
-            }
-            Record::Withdrawn { messages } => excused.extend(messages),
-            Record::Ended {
-                interrupted,
-                dropped,
-                ..
-            } => {
-                excused.extend(interrupted.iter().chain(dropped));
-                excused.append(&mut under_way);
-            }
-            // A turn that is ended on purpose has a result as well.
-            Record::Interrupted { .. } | Record::Stopping { .. } => excused.append(&mut under_way),
-            _ => {}
-        }
-        let is_result = |event: &ClaudeEvent| matches!(event, ClaudeEvent::Result(_));
-        if entry.events.iter().any(|durable| is_result(&durable.event)) {
-            let over = answered_in(&entry.record);
-            // A result that does not say whose it is, is that of all.
-            under_way.retain(|id| !over.is_empty() && !over.contains(id));
-        }
-    }
-    if waits(conversation) {
-        excused.append(&mut under_way);
-    }
-    let known = excused.into_iter().filter_map(|id| names.get(id).copied());
-    known.collect()
-}
-
-/// The messages whose turn ended with what was read.
-fn answered_in(record: &Record) -> Vec<&MessageId> {
-    let Record::Read(stretch) = record else {
-        return Vec::new();
-    };
-    let ends = stretch.seen.iter().filter_map(|seen| match seen {
-        Seen::TurnEnded { messages, .. } => Some(messages),
-        _ => None,
-    });
-    ends.flatten().collect()
-}
-
-/// Whether a person is asked: such a turn is at rest and not over.
-fn waits(conversation: &Conversation) -> bool {
-    conversation.newest().is_some_and(|life| {
-        let decisions = Decisions::of(life.entries());
-        decisions.all.iter().any(Decision::is_open)
-    })
 }

@@ -7,6 +7,7 @@
 mod apps;
 mod clients;
 mod decisions;
+mod excuses;
 mod execution;
 mod ledger;
 mod logs;

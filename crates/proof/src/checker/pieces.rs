@@ -35,9 +35,13 @@ impl Pieces {
         self.shown = Some(text.to_owned()).filter(|text| !text.is_empty());
     }
 
-    /// A subscription begins here.
+    /// A subscription begins here, or goes on here after the host has opened its log again: what the snapshot shows counts,
+    /// and pieces go on from there.
     pub(super) fn begin(&mut self) {
-        self.late = true;
+        *self = Self {
+            late: true,
+            ..Self::default()
+        };
     }
 
     /// Takes an event; what does not fit is said.
@@ -110,5 +114,47 @@ impl Pieces {
         let shown = self.shown.take_if(|_| parent.is_none());
         let other = shown.is_some_and(|shown| !whole.text.starts_with(&shown));
         (torn || other).then(|| format!("the pieces are not those of {:?}", whole.text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use estelle_proto::Generation;
+
+    use super::*;
+
+    fn piece(at: u64, content: &str) -> ClaudeEvent {
+        ClaudeEvent::Text(TextDelta {
+            generation: Some(Generation(1)),
+            block: Some(0),
+            at: Some(at),
+            ..TextDelta::new(content.to_owned())
+        })
+    }
+
+    /// Pieces of somebody who had a beginning when the host opened its log again, and was shown this.
+    fn shown_again(text: &str) -> Pieces {
+        let mut pieces = Pieces::default();
+        pieces.begin();
+        assert_eq!(pieces.take(&piece(0, "one")), None);
+        pieces.begin();
+        pieces.begin_with(text);
+        pieces
+    }
+
+    #[test]
+    fn pieces_go_on_from_what_a_later_snapshot_shows() {
+        for (shown, at, rest) in [("", 0, "one two"), ("one", 3, " two"), ("one tw", 6, "o")] {
+            let mut pieces = shown_again(shown);
+            assert_eq!(pieces.take(&piece(at, rest)), None);
+            let whole = TextComplete::new("one two".to_owned());
+            assert_eq!(pieces.take(&ClaudeEvent::TextComplete(whole)), None);
+        }
+    }
+
+    #[test]
+    fn a_later_snapshot_that_shows_too_little_leaves_a_hole() {
+        let mut pieces = shown_again("");
+        assert!(pieces.take(&piece(3, " two")).is_some());
     }
 }

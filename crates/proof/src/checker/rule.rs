@@ -64,7 +64,7 @@ rules! {
     PromptForgotten => I2,
     /// A status lists a prompt that is not open.
     PromptGhost => I2,
-    /// A client that is connected was never told of a prompt that is open.
+    /// A client that is connected was never told of a prompt that is open, or heard of its answer first.
     PromptUnseen => I2,
     /// What people were shown is not what the CLI asked.
     ShownOther => I3,

@@ -121,7 +121,8 @@ fn must_be_told(event: &ClaudeEvent) -> bool {
         | ClaudeEvent::Aborted(_)
         | ClaudeEvent::SessionReset(_)
         | ClaudeEvent::Rewound(_)
-        | ClaudeEvent::JournalDamage(_) => true,
+        | ClaudeEvent::JournalDamage(_)
+        | ClaudeEvent::Remark(_) => true,
         ClaudeEvent::DecisionAnswered(answered) => matches!(
             answered.state,
             DecisionState::Answered | DecisionState::Void
@@ -163,6 +164,7 @@ fn tells(message: &HistoryMessage, event: &ClaudeEvent) -> bool {
         (HistoryMessage::ToolStart(row), ClaudeEvent::QuestionAsked(asked)) => {
             row.tool_use_id.as_ref() == Some(&asked.tool_use_id)
         }
+        (HistoryMessage::System(row), ClaudeEvent::Remark(said)) => row.content == said.text,
         (
             HistoryMessage::System(_),
             ClaudeEvent::PermissionAsked(_)
@@ -170,6 +172,7 @@ fn tells(message: &HistoryMessage, event: &ClaudeEvent) -> bool {
             | ClaudeEvent::Rewound(_)
             | ClaudeEvent::JournalDamage(_)
             | ClaudeEvent::Task(_)
+            | ClaudeEvent::Paused(_)
             | ClaudeEvent::Resumed(_),
         ) => true,
         _ => false,

@@ -1,7 +1,12 @@
 //! Pieces of text at an app: each once, each at its place, together the text that replaces them.
 //!
-//! An app that begins to look is told what is being written, and goes on from there. Only when the host died may pieces
-//! come again or be missing, and then they say so by their place.
+//! An app that begins to look is told what is being written, and goes on from there; until then it may get pieces from the
+//! middle. If nothing is being written it is told nothing, and the next turn is new to everybody.
+//!
+//! A host that dies takes pieces with it that it had read and nobody had got. The whole text comes nevertheless, and the
+//! pieces before the death are its beginning: that alone is excused. Where the text goes on in pieces, the Pylon first
+//! tells what is written by then, unless nothing is missing; so a piece that leaves a hole or comes again is a fault, host
+//! or no host.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +24,7 @@ pub(super) struct Writing {
     open: BTreeMap<Key, Vec<u16>>,
     /// It came in the middle and was not told yet what is being written.
     awaits: bool,
-    /// The host died since it was last told.
+    /// The host died since it was last told, and the rest of a text may have gone with it.
     shaken: bool,
 }
 
@@ -48,6 +53,16 @@ impl Writing {
         self.shaken = true;
     }
 
+    /// A turn begins: whatever is written from here on is written before its eyes.
+    pub(super) fn anew(&mut self) {
+        if self.awaits {
+            *self = Self {
+                shaken: self.shaken,
+                ..Self::default()
+            };
+        }
+    }
+
     /// A piece comes.
     pub(super) fn piece(&mut self, piece: &TextDelta) -> Option<(Rule, String)> {
         let at = usize::try_from(piece.at?).ok()?;
@@ -57,14 +72,13 @@ impl Writing {
         let text = self.open.entry(key).or_default();
         if at > text.len() {
             let known = text.len();
-            let excused = self.awaits || self.shaken;
-            return (!excused).then(|| (Rule::TextTorn, format!("a piece at {at} after {known}")));
+            let detail = format!("a piece at {at} after {known}");
+            return (!self.awaits).then_some((Rule::TextTorn, detail));
         }
         if at < text.len() {
             let known = text.len();
-            let excused = self.awaits || self.shaken;
             let detail = format!("a piece at {at} though {known} are known");
-            return (!excused).then_some((Rule::PieceTwice, detail));
+            return (!self.awaits).then_some((Rule::PieceTwice, detail));
         }
         text.extend(piece.content.encode_utf16());
         None
@@ -80,8 +94,13 @@ impl Writing {
             .filter(|key| key.0 == parent)
             .cloned()
             .collect();
-        let fitting = keys.iter().find(|key| self.open.get(*key) == Some(&text));
-        let torn = !keys.is_empty() && fitting.is_none() && !self.awaits && !self.shaken;
+        let fits = |key: &&Key| {
+            let pieces = self.open.get(*key);
+            pieces == Some(&text)
+                || self.shaken && pieces.is_some_and(|pieces| text.starts_with(pieces))
+        };
+        let fitting = keys.iter().find(fits);
+        let torn = !keys.is_empty() && fitting.is_none() && !self.awaits;
         match fitting.cloned() {
             Some(key) => drop(self.open.remove(&key)),
             None => self.open.retain(|key, _| key.0 != parent),

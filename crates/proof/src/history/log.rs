@@ -68,7 +68,7 @@ impl Life {
     /// The epoch that the log says it is: that of its beginning, or of the last time it was shortened.
     pub fn epoch(&self) -> Option<Epoch> {
         let epochs = self.facts().filter_map(|record| match record {
-            Record::Began { epoch, .. } | Record::Shortened { epoch } => Some(*epoch),
+            Record::Began { epoch, .. } | Record::Shortened { epoch, .. } => Some(*epoch),
             _ => None,
         });
         epochs.last()

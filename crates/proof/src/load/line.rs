@@ -1,13 +1,16 @@
 //! A connection of an app with as little of its own as possible: it asks, and reads what comes.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
-use futures_util::{SinkExt as _, StreamExt as _};
+use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
+
+use super::turn::Turn;
 
 /// An answer comes sooner, or never.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -87,6 +90,15 @@ impl Line {
                 return Ok(serde_json::from_str(&text)?);
             }
         }
+    }
+
+    /// Reads what has come so far, without waiting for more.
+    pub(super) async fn skip(&mut self) -> anyhow::Result<()> {
+        tokio::task::yield_now().await;
+        while let Some(frame) = self.next().now_or_never() {
+            frame?;
+        }
+        Ok(())
     }
 
     /// Reads on until something fits.
@@ -185,7 +197,7 @@ impl Line {
         let mut turn = Turn::default();
         let refused = self.until(|frame| {
             let payload = &frame["payload"];
-            if frame["type"] == "claude_send_result" && payload["success"] == false {
+            if is_refusal(frame) {
                 return Some(Some(payload.clone()));
             }
             if frame["type"] != "claude_event" || payload["conversationId"] != place.conversation {
@@ -198,6 +210,27 @@ impl Line {
         Ok(turn)
     }
 
+    /// Begins a turn in each of these conversations, and waits until every one of them was taken.
+    pub(super) async fn prompt_all(&mut self, places: &[Place], text: &str) -> anyhow::Result<()> {
+        let mut asked = BTreeSet::new();
+        for place in places {
+            let payload = place.with(&json!({"message": text}));
+            asked.insert(self.say("claude_send", &payload).await?);
+        }
+        let refused = self.until(|frame| {
+            if is_refusal(frame) {
+                return Some(Some(frame.clone()));
+            }
+            if frame["type"] == "claude_send_result" {
+                asked.remove(frame["payload"]["requestId"].as_str().unwrap_or_default());
+            }
+            asked.is_empty().then_some(None)
+        });
+        let refused = refused.await?;
+        ensure!(refused.is_none(), "a message was not taken: {refused:?}");
+        Ok(())
+    }
+
     /// Reads whatever is left until the relay hangs up; false if it does not within a while.
     pub(super) async fn is_cut_off(&mut self, within: Duration) -> bool {
         let end = async { while matches!(self.socket.next().await, Some(Ok(_))) {} };
@@ -205,34 +238,13 @@ impl Line {
     }
 }
 
+/// Something that was said was not taken, by the relay or by the Pylon.
+fn is_refusal(frame: &Value) -> bool {
+    let is_answer = frame["type"] == "claude_send_result";
+    frame["type"] == "error" || (is_answer && frame["payload"]["success"] == false)
+}
+
 /// The port that a connection comes from: no two have the same.
 fn stream_name(stream: &TcpStream) -> anyhow::Result<u32> {
     Ok(stream.local_addr()?.port().into())
-}
-
-/// What an app got of a turn.
-#[derive(Debug, Default)]
-pub(super) struct Turn {
-    pub(super) events: usize,
-    pub(super) text: String,
-    /// The number of the last durable event, and whether one was missing or came twice.
-    seq: Option<u64>,
-    pub(super) is_torn: bool,
-}
-
-impl Turn {
-    /// Takes an event; true when it is the last.
-    fn take(&mut self, payload: &Value) -> bool {
-        let event = &payload["event"];
-        self.events += 1;
-        if let Some(seq) = payload["seq"].as_u64() {
-            self.is_torn |= self.seq.is_some_and(|before| seq != before + 1);
-            self.seq = Some(seq);
-        }
-        if event["type"] == "text" {
-            self.text
-                .push_str(event["content"].as_str().unwrap_or_default());
-        }
-        event["type"] == "result"
-    }
 }

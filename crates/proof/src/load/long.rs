@@ -52,7 +52,8 @@ pub(super) async fn play(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
         Figure::new(
             "entries",
             format!("{entries} (of {} wanted)", scale.entries),
-        ),
+        )
+        .held(entries >= scale.entries),
         Figure::new(
             "written by real turns",
             format!("{rate:.0} entries a second"),

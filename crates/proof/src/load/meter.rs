@@ -3,12 +3,27 @@
 use std::path::Path;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Memory that is resident, in kB.
 pub(super) fn resident_kb(pid: u32) -> u64 {
+    status_kb(pid, "VmRSS:")
+}
+
+/// The most that was resident since [`forget_peak`], in kB.
+pub(super) fn peak_kb(pid: u32) -> u64 {
+    status_kb(pid, "VmHWM:")
+}
+
+/// Lets the most that was resident count from now on.
+pub(super) fn forget_peak(pid: u32) -> anyhow::Result<()> {
+    std::fs::write(format!("/proc/{pid}/clear_refs"), "5").context("forget the peak of its memory")
+}
+
+fn status_kb(pid: u32, key: &str) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = text.lines().find_map(|line| line.strip_prefix(key));
     let number = line.map(|line| line.trim().trim_end_matches("kB").trim());
     let number = number.and_then(|text| text.parse().ok());
     number.unwrap_or_default()

@@ -14,6 +14,7 @@ mod page;
 mod soak;
 mod stalled;
 mod stream;
+mod turn;
 
 use std::time::Duration;
 

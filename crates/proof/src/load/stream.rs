@@ -1,21 +1,17 @@
 //! Many conversations that stream at full speed to many apps.
 
-use std::sync::Arc;
-
 use anyhow::Context as _;
-use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::line::{Line, Place, Turn};
-use super::meter::resident_kb;
+use super::line::{Line, Place};
+use super::meter::{Quantiles, resident_kb};
+use super::turn::{self, Turn};
 use super::{Figure, Scale};
 use crate::rig::{Agent, Rig};
 
 /// Connections of one device.
 const OF_A_DEVICE: usize = 50;
-/// What a piece says.
-const WORD: &str = "A piece of about sixty signs, as models often write at once. ";
 
 pub(super) async fn play(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     let mut rig = Rig::new(&Agent::simulator()).await?;
@@ -34,39 +30,35 @@ pub(super) async fn play(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
         rig.adopt_value(&place.conversation, &folder)?;
         places.push(place);
     }
-    let text = WORD.repeat(scale.pieces);
-    let prompt = format!(r#"SCRIPT:[{{"say":"{text}","chunks":{}}}]"#, scale.pieces);
     let mut viewers = JoinSet::new();
-    let ready = Arc::new(Barrier::new(scale.viewers + 1));
     for nth in 0..scale.viewers {
         let place = places[nth % places.len()].clone();
         let mut line = Line::open(&address, &tokens[nth / OF_A_DEVICE]).await?;
         line.look(&place).await?;
-        viewers.spawn(view(line, place, Arc::clone(&ready)));
+        // It reads from now on: a connection that does not would be cut off while the others come.
+        viewers.spawn(view(line, place));
+        maker.skip().await?;
     }
-    // The one who asks reads as well: a connection that does not would be cut off.
-    let mut asking = JoinSet::new();
-    asking.spawn(async move {
-        for place in &places {
-            maker.prompt(place, &prompt).await?;
-        }
-        while maker.next().await.is_ok() {}
-        anyhow::Ok(())
-    });
-    ready.wait().await;
     let begin = Instant::now();
-    let (mut events, mut whole) = (0, 0);
-    while let Some(turn) = viewers.join_next().await {
-        let turn = turn??;
-        events += turn.events;
-        whole += usize::from(!turn.is_torn && turn.text == text);
+    let mut asking = JoinSet::new();
+    asking.spawn(ask(maker, places, turn::prompt(scale.pieces)));
+    let mut turns = Vec::new();
+    while turns.len() < scale.viewers {
+        tokio::select! {
+            Some(turn) = viewers.join_next() => turns.push(turn??),
+            Some(asked) = asking.join_next() => return Err(asked?.context("asking for turns")),
+        }
     }
     let took = begin.elapsed();
     let (up, host) = (resident_kb(rig.up()?), resident_kb(rig.kept_host()?));
+    let whole = turns.iter().filter(|turn| turn.is_whole(scale.pieces));
+    let whole = whole.count();
+    let sum = |of: fn(&Turn) -> usize| turns.iter().map(of).sum::<usize>();
+    let (events, bytes) = (sum(|turn| turn.events), sum(Turn::bytes));
+    let retold = sum(|turn| turn.retold);
+    let delays = turns.into_iter().flat_map(|turn| turn.delays).collect();
     #[expect(clippy::cast_precision_loss, reason = "they are few")]
-    let rate = events as f64 / took.as_secs_f64();
-    #[expect(clippy::cast_precision_loss, reason = "they are few")]
-    let megabytes = (text.len() * scale.viewers) as f64 / 1e6;
+    let (rate, megabytes) = (events as f64 / took.as_secs_f64(), bytes as f64 / 1e6);
     let mb = |kb: u64| format!("{} MB", kb / 1024);
     Ok(vec![
         Figure::new(
@@ -83,8 +75,16 @@ pub(super) async fn play(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
             format!("{:.1} s", took.as_secs_f64()),
         ),
         Figure::new(
-            "events delivered",
+            "events delivered: pieces that wait are joined",
             format!("{rate:.0} a second, {megabytes:.1} MB of text in all"),
+        ),
+        Figure::new(
+            "a piece, from the agent to an app",
+            Quantiles::of(delays).told(),
+        ),
+        Figure::new(
+            "apps that were told anew what was written so far",
+            retold.to_string(),
         ),
         Figure::new(
             "memory of relay and Pylon, of the host",
@@ -93,7 +93,18 @@ pub(super) async fn play(scale: &Scale) -> anyhow::Result<Vec<Figure>> {
     ])
 }
 
-async fn view(mut line: Line, place: Place, ready: Arc<Barrier>) -> anyhow::Result<Turn> {
-    ready.wait().await;
+async fn view(mut line: Line, place: Place) -> anyhow::Result<Turn> {
     line.turn(&place).await
+}
+
+/// Begins all turns, then reads on for the same reason. It only comes back with what went wrong.
+async fn ask(mut maker: Line, places: Vec<Place>, prompt: String) -> anyhow::Error {
+    if let Err(error) = maker.prompt_all(&places, &prompt).await {
+        return error;
+    }
+    loop {
+        if let Err(error) = maker.next().await {
+            return error;
+        }
+    }
 }

@@ -37,6 +37,9 @@ pub(super) fn history(
         }
         history.processes.extend(census::processes(&data, id));
         let work = rig.work(id);
+        // A run is told before its mark is made. So the marks are read first: a process that still works could otherwise
+        // leave one between the two, and its run would not be known.
+        let markers = markers(&work.join(MARKERS));
         let truth = if rig.agent.tells_truth {
             Some(from_simulator(&work.join(TRUTH)).context("read the truth")?)
         } else if lives.len() > 1 || !rig.log(id).exists() {
@@ -49,7 +52,7 @@ pub(super) fn history(
             id: id.clone(),
             lives,
             truth,
-            markers: markers(&work.join(MARKERS)),
+            markers,
         });
     }
     Ok(history)

@@ -30,6 +30,19 @@ pub struct HostOptions {
     pub args: &'static [&'static str],
 }
 
+/// A program that may open only so many files. The limit is set by the shell, which then becomes the program.
+pub(super) fn limited(program: &Path, descriptors: Option<u64>) -> Command {
+    let Some(limit) = descriptors else {
+        return Command::new(program);
+    };
+    let mut shell = Command::new("/bin/sh");
+    shell
+        .arg("-c")
+        .arg(format!("ulimit -n {limit}; exec \"$0\" \"$@\""))
+        .arg(program);
+    shell
+}
+
 /// A host.
 #[derive(Debug)]
 pub struct HostProcess {
@@ -48,18 +61,7 @@ impl HostProcess {
             .create(true)
             .append(true)
             .open(place.join("host.log"))?;
-        // The limit is set by the shell, which then becomes the host.
-        let mut command = match options.descriptors {
-            Some(limit) => {
-                let mut shell = Command::new("/bin/sh");
-                shell
-                    .arg("-c")
-                    .arg(format!("ulimit -n {limit}; exec \"$0\" \"$@\""))
-                    .arg(&programs.estelle);
-                shell
-            }
-            None => Command::new(&programs.estelle),
-        };
+        let mut command = limited(&programs.estelle, options.descriptors);
         command
             .args(["host", "--data"])
             .arg(data)

@@ -29,8 +29,9 @@ pub use app::{App, AppWitness, Talk, Tried};
 pub use census::{is_gone, run_records};
 pub use disk::SmallDisk;
 pub use host::{HostOptions, HostProcess};
+pub use parts::PylonOptions;
 pub use programs::Programs;
-pub use proxy::{Proxy, Weather};
+pub use proxy::{HELD_OF, Proxy, Weather};
 pub use viewer::{PATIENCE, Reads, Viewer, ViewerWitness};
 
 use crate::history::{App as RecordedApp, Client, End, History};

@@ -14,12 +14,22 @@ use estelle_proto::ConversationId;
 use rustix::process::Signal;
 use serde_json::Value;
 
+use super::host::limited;
 use super::{App, Proxy, Rig, host};
 
 /// Longest wait for a part to be there.
 const START_LIMIT: Duration = Duration::from_secs(30);
 /// How often it is looked for.
 const LOOK: Duration = Duration::from_millis(5);
+
+/// What is wrong with a Pylon.
+#[derive(Debug, Clone, Default)]
+pub struct PylonOptions {
+    /// The failpoint at which it dies, as in `ESTELLE_FAILPOINT`.
+    pub failpoint: Option<String>,
+    /// The most descriptors it may have.
+    pub descriptors: Option<u64>,
+}
 
 /// The processes beside the host.
 #[derive(Debug, Default)]
@@ -161,12 +171,21 @@ impl Rig {
 
     /// Starts the Pylon alone.
     pub fn start_pylon(&mut self) -> anyhow::Result<()> {
+        self.start_pylon_with(&PylonOptions::default())
+    }
+
+    /// Starts the Pylon alone, with something wrong with it.
+    pub fn start_pylon_with(&mut self, options: &PylonOptions) -> anyhow::Result<()> {
         let address = match self.parts.pylon_via {
             Some(via) => via.to_string(),
             None => self.address()?,
         };
         let url = format!("ws://{address}/ws");
-        let mut command = self.program();
+        let mut command = limited(&self.programs.estelle, options.descriptors);
+        command.env_clear().envs(&self.agent.env);
+        if let Some(failpoint) = &options.failpoint {
+            command.env("ESTELLE_FAILPOINT", failpoint);
+        }
         command.args(["pylon", "--relay", &url, "--data"]);
         command.arg(self.data());
         self.parts.pylon = Some(self.spawn("pylon", command)?);
@@ -219,20 +238,14 @@ impl Rig {
         self.parts.pylon.as_ref().map(Child::id)
     }
 
-    /// Whether relay or Pylon ended by themselves, and which.
-    pub fn fallen(&mut self) -> anyhow::Result<Option<&'static str>> {
-        let parts = [
-            ("the relay", &mut self.parts.relay),
-            ("the Pylon", &mut self.parts.pylon),
-        ];
-        for (name, part) in parts {
-            if let Some(child) = part
-                && child.try_wait()?.is_some()
-            {
-                return Ok(Some(name));
-            }
-        }
-        Ok(None)
+    /// Whether the relay ended by itself.
+    pub fn relay_fell(&mut self) -> anyhow::Result<bool> {
+        fell(&mut self.parts.relay)
+    }
+
+    /// Whether the Pylon ended by itself.
+    pub fn pylon_fell(&mut self) -> anyhow::Result<bool> {
+        fell(&mut self.parts.pylon)
     }
 
     /// The pid of relay and Pylon in one process.
@@ -307,6 +320,13 @@ fn is_host_of(pid: u32, data: &Path) -> bool {
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let data = data.to_string_lossy();
     String::from_utf8_lossy(&line).contains(data.as_ref())
+}
+
+fn fell(part: &mut Option<Child>) -> anyhow::Result<bool> {
+    match part {
+        Some(child) => Ok(child.try_wait()?.is_some()),
+        None => Ok(false),
+    }
 }
 
 fn kill(part: Option<Child>) -> anyhow::Result<()> {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use fastrand::Rng;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
@@ -23,8 +24,36 @@ pub enum Weather {
     Fair,
     /// Every portion takes so long.
     Slow(Duration),
+    /// Every portion takes a time of its own, up to so long: what is sent over one connection overtakes what was sent
+    /// before over another.
+    Uneven(Duration),
     /// Nothing goes through, and nobody is told.
     Still,
+    /// Nothing goes through for one connection in [`HELD_OF`], as if the process at its end were stopped in its tracks.
+    Held(u64),
+}
+
+/// Among so many connections one is held.
+pub const HELD_OF: u64 = 3;
+
+impl Weather {
+    /// Whether anything of this connection goes through.
+    fn moves(self, connection: u64) -> bool {
+        match self {
+            Self::Still => false,
+            Self::Held(which) => connection % HELD_OF != which % HELD_OF,
+            Self::Fair | Self::Slow(_) | Self::Uneven(_) => true,
+        }
+    }
+
+    /// How long the next portion takes.
+    fn delay(self, dice: &mut Rng) -> Duration {
+        match self {
+            Self::Slow(delay) => delay,
+            Self::Uneven(most) => most.mul_f64(dice.f64()),
+            Self::Fair | Self::Still | Self::Held(_) => Duration::ZERO,
+        }
+    }
 }
 
 /// The sky over one stretch.
@@ -79,13 +108,15 @@ impl Proxy {
 
 async fn accept(listener: TcpListener, target: String, sky: Arc<Sky>) {
     let mut connections = JoinSet::new();
+    let mut number = 0;
     while let Ok((near, _)) = listener.accept().await {
         while connections.try_join_next().is_some() {}
-        connections.spawn(carry(near, target.clone(), Arc::clone(&sky)));
+        connections.spawn(carry(near, target.clone(), Arc::clone(&sky), number));
+        number += 1;
     }
 }
 
-async fn carry(mut near: TcpStream, target: String, sky: Arc<Sky>) {
+async fn carry(mut near: TcpStream, target: String, sky: Arc<Sky>, number: u64) {
     let mut cuts = sky.cuts.subscribe();
     cuts.mark_unchanged();
     let Ok(mut far) = TcpStream::connect(target).await else {
@@ -101,8 +132,8 @@ async fn carry(mut near: TcpStream, target: String, sky: Arc<Sky>) {
     // Whichever ends first takes the other along.
     tokio::select! {
         _ = cuts.changed() => {}
-        () = pump(near_in, far_out, sky.weather.subscribe()) => {}
-        () = pump(far_in, near_out, sky.weather.subscribe()) => {}
+        () = pump(near_in, far_out, sky.weather.subscribe(), number) => {}
+        () = pump(far_in, near_out, sky.weather.subscribe(), number) => {}
     }
 }
 
@@ -110,17 +141,20 @@ async fn pump(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     mut weather: watch::Receiver<Weather>,
+    number: u64,
 ) {
     let mut portion = [0; PORTION];
+    let mut dice = Rng::with_seed(number);
     loop {
         let Ok(length @ 1..) = from.read(&mut portion).await else {
             return;
         };
-        let moves = weather.wait_for(|weather| *weather != Weather::Still);
+        let moves = weather.wait_for(|weather| weather.moves(number));
         let Ok(now) = moves.await.map(|weather| *weather) else {
             return;
         };
-        if let Weather::Slow(delay) = now {
+        let delay = now.delay(&mut dice);
+        if !delay.is_zero() {
             tokio::time::sleep(delay).await;
         }
         if to.write_all(&portion[..length]).await.is_err() {

@@ -32,7 +32,7 @@ macro_rules! at {
                 when: $when,
                 then: "the turn is finished, everything happened once",
                 real: true,
-                story: |scene| dies_at(scene, $point).boxed(),
+                story: |scene| dies_at(scene, $point, Death::Kill).boxed(),
             },
         )+];
     };
@@ -89,10 +89,19 @@ pub fn places() -> Vec<String> {
         .collect()
 }
 
+/// How a host dies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Death {
+    /// It is killed; the system keeps what it wrote.
+    Kill,
+    /// The power is cut: what its logs had not brought to the disk is gone.
+    PowerCut,
+}
+
 /// Plays the turn over the death of a host at a place; false if it is never reached.
-pub async fn dies_at_place(agent: &Agent, place: &str) -> anyhow::Result<bool> {
+pub async fn dies_at_place(agent: &Agent, place: &str, death: Death) -> anyhow::Result<bool> {
     let mut scene = Scene::new(agent).await?;
-    let played = match dies_at(&mut scene, place).await {
+    let played = match dies_at(&mut scene, place, death).await {
         Err(error) if error.is::<NotReached>() => return Ok(false),
         other => other,
     };
@@ -114,10 +123,14 @@ pub async fn dies_at_place(agent: &Agent, place: &str) -> anyhow::Result<bool> {
 struct NotReached;
 
 /// A turn with a tool, over the death of the host at one place.
-async fn dies_at(scene: &mut Scene, point: &str) -> anyhow::Result<()> {
+async fn dies_at(scene: &mut Scene, point: &str, death: Death) -> anyhow::Result<()> {
     const LAST: &str = "it happened once";
+    let act = match death {
+        Death::Kill => "kill",
+        Death::PowerCut => "lose",
+    };
     let options = HostOptions {
-        failpoint: Some(format!("{point}:kill")),
+        failpoint: Some(format!("{point}:{act}")),
         ..HostOptions::default()
     };
     scene.open_with(&options).await?;
@@ -142,8 +155,15 @@ async fn dies_at(scene: &mut Scene, point: &str) -> anyhow::Result<()> {
     };
     ensure!(!status.success(), "the host ended in good order");
     scene.rig.start_host().await?;
+    // What was acknowledged is never said again, so nobody else would bring back what was lost.
+    let was_acknowledged = scene.anna.has(|got| match got {
+        HostToPylon::RequestResult(result) => result.request_id == message.request_id,
+        _ => false,
+    });
     scene.anna.connect().await?;
-    scene.deliver_again(&message).await?;
+    if death == Death::Kill || !was_acknowledged {
+        scene.deliver_again(&message).await?;
+    }
     let from = scene.ben.len();
     scene.reconnect().await?;
     allow_until(&mut scene.ben, &id, LAST, from).await?;

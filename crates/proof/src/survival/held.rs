@@ -36,6 +36,22 @@ pub(super) const ROWS: &[Row] = &[
         story: |scene| shim_killed(scene).boxed(),
     },
     Row {
+        name: "shim_held",
+        what: "the shim (SIGSTOP, SIGCONT), then the host",
+        when: "while the agent writes a text",
+        then: "the turn goes on, and the next one works",
+        real: true,
+        story: |scene| shim_held(scene).boxed(),
+    },
+    Row {
+        name: "shim_held_cli_killed",
+        what: "the shim (SIGSTOP), then the CLI",
+        when: "while the agent writes a text",
+        then: "the end is said though nobody wrote it down; the next message takes the session up again",
+        real: true,
+        story: |scene| shim_held_cli_killed(scene).boxed(),
+    },
+    Row {
         name: "cli_killed",
         what: "the CLI",
         when: "while the agent writes a text",
@@ -120,7 +136,35 @@ async fn shim_killed(scene: &mut Scene) -> anyhow::Result<()> {
     scene.is_said("nor for the next").await
 }
 
+async fn shim_held(scene: &mut Scene) -> anyhow::Result<()> {
+    scene.open().await?;
+    scene
+        .say(&gated("the shim is held for a while", "shim"))
+        .await?;
+    scene.text_flows().await?;
+    let run = scene.rig.run(&scene.id).await?;
+    scene.rig.hold(run.shim_pid)?;
+    scene.rig.kill_host()?;
+    scene.rig.open_gate("shim")?;
+    scene.come_back().await?;
+    scene.is_said("the shim is held for a while").await?;
+    scene
+        .say(&Script::new().say("and is not missed").prompt())
+        .await?;
+    scene.is_said("and is not missed").await?;
+    scene.rig.release(run.shim_pid)
+}
+
 async fn cli_killed(scene: &mut Scene) -> anyhow::Result<()> {
+    cli_killed_beside(scene, false).await
+}
+
+async fn shim_held_cli_killed(scene: &mut Scene) -> anyhow::Result<()> {
+    cli_killed_beside(scene, true).await
+}
+
+/// The CLI is killed; its shim takes note of it, unless it is held.
+async fn cli_killed_beside(scene: &mut Scene, is_shim_held: bool) -> anyhow::Result<()> {
     scene.open().await?;
     scene
         .say(&Script::new().say("a first turn").prompt())
@@ -131,6 +175,9 @@ async fn cli_killed(scene: &mut Scene) -> anyhow::Result<()> {
         .await?;
     scene.text_flows().await?;
     let run = scene.rig.run(&scene.id).await?;
+    if is_shim_held {
+        scene.rig.hold(run.shim_pid)?;
+    }
     scene.rig.kill(run.pid)?;
     let id = scene.id.clone();
     let is_error = |event: &ClaudeEvent| matches!(event, ClaudeEvent::Error(_)).then_some(());

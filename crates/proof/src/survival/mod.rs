@@ -20,9 +20,9 @@ use std::time::Duration;
 use anyhow::bail;
 use futures_util::future::BoxFuture;
 
-pub use failpoints::{dies_at_place, places};
+pub use failpoints::{Death, dies_at_place, places};
 pub use operations::{OPERATIONS, Operation};
-pub use page::{Cell, page};
+pub use page::{Cell, Page};
 pub use scene::Scene;
 
 use crate::checker::{Violation, check};

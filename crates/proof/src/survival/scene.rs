@@ -156,10 +156,20 @@ impl Scene {
 
     /// Anna says something until it is taken: a host that has no room refuses for a while.
     pub async fn say_until_taken(&mut self, text: &str) -> anyhow::Result<()> {
+        let id = self.id.clone();
+        self.say_until_taken_in(&id, text).await
+    }
+
+    /// The same in another conversation.
+    pub async fn say_until_taken_in(
+        &mut self,
+        id: &ConversationId,
+        text: &str,
+    ) -> anyhow::Result<()> {
         let deadline = tokio::time::Instant::now() + REST_LIMIT;
         let prompt = Script::new().say(text).prompt();
         loop {
-            match self.say(&prompt).await {
+            match self.say_in(id, &prompt).await {
                 Err(_) if tokio::time::Instant::now() < deadline => {
                     tokio::time::sleep(LOOK).await;
                 }

@@ -83,19 +83,21 @@ macro_rules! messages {
     };
 }
 
-/// The policy beside a table of requests: the right each needs, and the key it is serialized on.
+/// The policy beside a table of requests: the right each needs, a higher one that some of its wishes need, and the key it
+/// is serialized on.
 macro_rules! policy {
-    ($name:ident { $($variant:ident => $right:ident, $key:expr;)+ }) => {
+    ($name:ident { $($variant:ident => $right:ident $(or $higher:ident if $when:path)?, $key:expr;)+ }) => {
         impl $name {
             /// The right a device needs to send this; unknown messages need the highest.
             pub fn right(&self) -> $crate::Right {
                 match self {
+                    $($(Self::$variant(body) if $when(body) => $crate::Right::$higher,)?)+
                     $(Self::$variant(_) => $crate::Right::$right,)+
                     Self::Unknown(_) => $crate::Right::Admin,
                 }
             }
 
-            /// The same for a `type`, for whoever cannot read the message itself.
+            /// The right that every message of a `type` needs, for whoever cannot read the message itself.
             pub fn right_of(kind: &str) -> $crate::Right {
                 let variant = Self::variant_of(kind);
                 $(if variant == Some(stringify!($variant)) {
@@ -151,6 +153,19 @@ macro_rules! union {
                 match self {
                     $(Self::$variant(_) => $kind,)+
                     Self::Unknown(object) => &object.kind,
+                }
+            }
+
+            /// Reads what was written here. Such a text begins with its `type`, so it is gone through once, where a
+            /// text from elsewhere has to be searched for it first.
+            pub fn read_back(text: &str) -> Result<Self, serde_json::Error> {
+                let kind = text
+                    .strip_prefix(r#"{"type":""#)
+                    .and_then(|rest| rest.split_once('"'))
+                    .map(|(kind, _)| kind);
+                match kind {
+                    $(Some($kind) => serde_json::from_str(text).map(Self::$variant),)+
+                    Some(_) | None => serde_json::from_str(text),
                 }
             }
         }

@@ -4,8 +4,8 @@
 //! for; the host decides whether it is done.
 
 use super::{
-    ClaimCall, CloseTerminal, GetRules, Hello, ListTerminals, OpenTerminal, RemoveRule, SetRule,
-    ToolResult, ToolServer,
+    ClaimCall, CloseTerminal, CopySaved, GetRules, Hello, ListSaved, ListTerminals, OpenTerminal,
+    ReadSaved, RemoveRule, RevokeTool, SetRule, ToolResult, ToolServer,
 };
 use crate::{
     Answer, ChainHash, ClaudeSessionId, ClientMessageId, ConversationId, DeviceId, Epoch, Json,
@@ -41,8 +41,13 @@ data! {
             append_system_prompt: String,
             /// Which device sent it.
             device_id: DeviceId,
+            /// The paired device behind that, with the name it had then.
+            author: crate::Author,
             /// Tools that the sender carries out.
             tool_server: Box<ToolServer>,
+            /// Whether the agent may only read, from now on: nothing that could change a file is allowed, by nobody. Its
+            /// calls of the sender's tools are then allowed unasked.
+            read_only: bool,
         }
     }
 }
@@ -160,6 +165,8 @@ request! {
             message: String,
             /// Which device answered.
             device_id: DeviceId,
+            /// The paired device behind that, with the name it had then.
+            author: crate::Author,
             /// The hash of the input that was shown; an answer to anything else is refused.
             input_hash: String,
         }
@@ -180,6 +187,10 @@ request! {
         optional {
             /// Which device answered.
             device_id: DeviceId,
+            /// The hash of the input that was shown; an answer to anything else is refused.
+            input_hash: String,
+            /// The paired device behind that, with the name it had then.
+            author: crate::Author,
         }
     }
 }
@@ -254,6 +265,16 @@ request! {
 }
 
 request! {
+    /// Asks the agent what the running turn has cost so far.
+    pub struct GetCost {
+        required {
+            /// Which conversation.
+            session_id: ConversationId,
+        }
+    }
+}
+
+request! {
     /// Asks for the events after a cursor, and for all that follow. Without a cursor: from the start.
     pub struct Subscribe {
         required {
@@ -282,11 +303,14 @@ request! {
 }
 
 request! {
-    /// Ends the host. The runs live on and are taken up by the next host, unless they shall be stopped.
+    /// Ends the host. The runs live on and are taken up by the next host, unless they shall be stopped or the host is
+    /// configured to stop them.
     pub struct Shutdown {
         optional {
-            /// Stop the runs as well.
+            /// Whether to stop the runs as well; without it the host does what `shutdown_stops_runs` says.
             stop_runs: bool,
+            /// Why, as clients are told when the runs are stopped: the name of the signal. `SIGTERM` without it.
+            reason: String,
         }
     }
 }
@@ -311,16 +335,21 @@ union! {
         SetModel(SetModel) = "set_model",
         CancelMessage(CancelMessage) = "cancel_message",
         Touch(Touch) = "touch",
+        GetCost(GetCost) = "get_cost",
         Subscribe(Subscribe) = "subscribe",
         Unsubscribe(Unsubscribe) = "unsubscribe",
         GetRules(GetRules) = "get_rules",
         SetRule(SetRule) = "set_rule",
         RemoveRule(RemoveRule) = "remove_rule",
+        RevokeTool(RevokeTool) = "revoke_tool",
         ClaimCall(ClaimCall) = "claim_call",
         ToolResult(ToolResult) = "tool_result",
         OpenTerminal(OpenTerminal) = "open_terminal",
         ListTerminals(ListTerminals) = "list_terminals",
         CloseTerminal(CloseTerminal) = "close_terminal",
+        ListSaved(ListSaved) = "list_saved",
+        ReadSaved(ReadSaved) = "read_saved",
+        CopySaved(CopySaved) = "copy_saved",
         Shutdown(Shutdown) = "shutdown",
     }
 }
@@ -345,16 +374,21 @@ impl PylonToHost {
             Self::SetModel(command) => &mut command.request_id,
             Self::CancelMessage(command) => &mut command.request_id,
             Self::Touch(command) => &mut command.request_id,
+            Self::GetCost(command) => &mut command.request_id,
             Self::Subscribe(command) => &mut command.request_id,
             Self::Unsubscribe(command) => &mut command.request_id,
             Self::GetRules(command) => &mut command.request_id,
             Self::SetRule(command) => &mut command.request_id,
             Self::RemoveRule(command) => &mut command.request_id,
+            Self::RevokeTool(command) => &mut command.request_id,
             Self::ClaimCall(command) => &mut command.request_id,
             Self::ToolResult(command) => &mut command.request_id,
             Self::OpenTerminal(command) => &mut command.request_id,
             Self::ListTerminals(command) => &mut command.request_id,
             Self::CloseTerminal(command) => &mut command.request_id,
+            Self::ListSaved(command) => &mut command.request_id,
+            Self::ReadSaved(command) => &mut command.request_id,
+            Self::CopySaved(command) => &mut command.request_id,
             Self::Shutdown(command) => &mut command.request_id,
             Self::Hello(_) | Self::Unknown(_) => return,
         };
@@ -380,16 +414,21 @@ impl PylonToHost {
             Self::SetModel(command) => &command.request_id,
             Self::CancelMessage(command) => &command.request_id,
             Self::Touch(command) => &command.request_id,
+            Self::GetCost(command) => &command.request_id,
             Self::Subscribe(command) => &command.request_id,
             Self::Unsubscribe(command) => &command.request_id,
             Self::GetRules(command) => &command.request_id,
             Self::SetRule(command) => &command.request_id,
             Self::RemoveRule(command) => &command.request_id,
+            Self::RevokeTool(command) => &command.request_id,
             Self::ClaimCall(command) => &command.request_id,
             Self::ToolResult(command) => &command.request_id,
             Self::OpenTerminal(command) => &command.request_id,
             Self::ListTerminals(command) => &command.request_id,
             Self::CloseTerminal(command) => &command.request_id,
+            Self::ListSaved(command) => &command.request_id,
+            Self::ReadSaved(command) => &command.request_id,
+            Self::CopySaved(command) => &command.request_id,
             Self::Shutdown(command) => &command.request_id,
             Self::Hello(_) | Self::Unknown(_) => return None,
         };
@@ -411,7 +450,9 @@ impl PylonToHost {
             Self::QuestionResponse(command) => Key::Conversation(&command.session_id),
             Self::SetModel(command) => Key::Conversation(&command.session_id),
             Self::CancelMessage(command) => Key::Conversation(&command.session_id),
+            Self::RevokeTool(command) => Key::Conversation(&command.session_id),
             Self::Touch(command) => Key::Conversation(&command.session_id),
+            Self::GetCost(command) => Key::Conversation(&command.session_id),
             Self::Subscribe(command) => Key::Conversation(&command.session_id),
             Self::Unsubscribe(command) => Key::Conversation(&command.session_id),
             Self::ClaimCall(command) => Key::Conversation(&command.session_id),
@@ -427,9 +468,13 @@ impl PylonToHost {
             | Self::OpenTerminal(_)
             | Self::CloseTerminal(_)
             | Self::Shutdown(_) => Key::Machine,
-            Self::GetStatus(_) | Self::GetRules(_) | Self::ListTerminals(_) | Self::Unknown(_) => {
-                Key::None
-            }
+            Self::GetStatus(_)
+            | Self::GetRules(_)
+            | Self::ListTerminals(_)
+            | Self::ListSaved(_)
+            | Self::ReadSaved(_)
+            | Self::CopySaved(_)
+            | Self::Unknown(_) => Key::None,
         }
     }
 }

@@ -35,14 +35,18 @@
 //! | the agent's program missing, not executable or too old | `request_result` with `agent_unavailable` |
 
 mod commands;
+mod grants;
 mod reports;
 mod rules;
+mod saved;
 mod terminals;
 mod tools;
 
 pub use commands::*;
+pub use grants::*;
 pub use reports::*;
 pub use rules::*;
+pub use saved::{CopySaved, ListSaved, ReadSaved};
 pub use terminals::*;
 pub use tools::*;
 

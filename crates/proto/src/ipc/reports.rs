@@ -4,6 +4,8 @@
 //! that just came back sees them before anything else.
 
 use super::{Hello, KeptTerminal, RuleList, ToolCall};
+use crate::history::HistoryMessage;
+use crate::saved::SavedSession;
 use crate::waiting::WaitingMessage;
 use crate::writing::OpenBlock;
 use crate::{
@@ -32,8 +34,10 @@ data! {
             timestamp: Timestamp,
             /// Which run it came from.
             generation: Generation,
-            /// The whole text of what `toolComplete` shows cut; absent if nothing was cut.
+            /// The text of what `toolComplete` shows cut, up to 1,048,576 characters; absent if nothing was cut.
             full_result: String,
+            /// The pictures that `images` of `toolComplete` names, each in Base64 and in the same order.
+            full_images: Vec<String>,
             /// Whether it happened in the conversation that this one was made from: what it cost is counted there.
             copied: bool,
         }
@@ -60,10 +64,14 @@ data! {
             input_hash: String,
             /// Why nobody else could decide.
             reason: String,
+            /// The same for a program: what decided, to be told in any language.
+            why: crate::PolicyReason,
             /// Which run asks.
             generation: Generation,
             /// Since when.
             opened_at: Timestamp,
+            /// The call of the sub-agent that asks.
+            parent_tool_use_id: ToolUseId,
         }
     }
 }
@@ -84,6 +92,10 @@ data! {
             generation: Generation,
             /// Since when.
             opened_at: Timestamp,
+            /// The call of the sub-agent that asks.
+            parent_tool_use_id: ToolUseId,
+            /// The hash of the input, which binds the answer to what was shown.
+            input_hash: String,
         }
     }
 }
@@ -106,6 +118,10 @@ data! {
             opened_at: Timestamp,
             /// Why a person is asked.
             reason: String,
+            /// The call of the sub-agent that asks.
+            parent_tool_use_id: ToolUseId,
+            /// The hash of the input, which binds the answer to what was shown.
+            input_hash: String,
         }
     }
 }
@@ -122,6 +138,10 @@ data! {
         optional {
             /// Since when.
             opened_at: Timestamp,
+            /// The call of the sub-agent that asks.
+            parent_tool_use_id: ToolUseId,
+            /// The hash of the input, which binds the answer to what was shown.
+            input_hash: String,
         }
     }
 }
@@ -172,6 +192,10 @@ data! {
             pid: u32,
             /// How the last run ended, if none is alive.
             exit_code: i32,
+            /// How often the end of its log was cut off, because an append had not finished or was damaged.
+            log_cuts: u64,
+            /// The bytes that this was about.
+            log_cut_bytes: u64,
         }
     }
 }
@@ -326,6 +350,16 @@ reply! {
             rules: Box<RuleList>,
             /// The terminals; only for `open_terminal` and `list_terminals`.
             terminals: Vec<KeptTerminal>,
+            /// Saved sessions; only for `list_saved`, and for `copy_saved` the one that was copied.
+            saved: Vec<SavedSession>,
+            /// What was said in a saved session; only for `read_saved`.
+            messages: Vec<HistoryMessage>,
+            /// Where the next page begins; only for `list_saved` and `read_saved`, absent at the end.
+            next_offset: u32,
+            /// The copy; only for `copy_saved`.
+            claude_session_id: ClaudeSessionId,
+            /// What the running turn has cost so far, in US dollars; only for `get_cost`, absent if no turn runs.
+            turn_cost_usd: f64,
         }
     }
 }

@@ -10,6 +10,7 @@
 //!
 //! `get_rules` can bring a call to try: the host judges it as it would judge the agent's, and runs nothing.
 
+use super::GrantedTool;
 use crate::{Json, PathText, PermissionMode, RuleText, Timestamp, WorkspaceId};
 
 words! {
@@ -69,6 +70,10 @@ data! {
             /// The rule, list or mode that says so, for a person to read.
             reason: String,
         }
+        optional {
+            /// The same for a program.
+            why: crate::PolicyReason,
+        }
     }
 }
 
@@ -120,6 +125,8 @@ data! {
             warning: String,
             /// What would become of the call that was tried.
             verdict: CallVerdict,
+            /// Tools that people have allowed for conversations.
+            granted: Vec<GrantedTool>,
         }
     }
 }

@@ -7,6 +7,7 @@
     reason = "a failed expectation is how a test fails, in its helpers too"
 )]
 
+mod fold;
 mod golden;
 mod properties;
 mod relay;

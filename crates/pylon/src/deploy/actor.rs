@@ -76,6 +76,7 @@ pub(crate) fn spawn(parts: Parts, tracker: &TaskTracker, stop: CancellationToken
         ready,
         tasks: tracker.clone(),
         left: None,
+        owes_undo: false,
     };
     tracker.spawn(actor.run(Sources {
         inbox,
@@ -119,6 +120,8 @@ pub(super) struct Actor {
     tasks: TaskTracker,
     /// What an earlier process left, until somebody can be told.
     left: Option<Kept>,
+    /// What a deploy has changed could not be put back yet.
+    owes_undo: bool,
 }
 
 impl Actor {
@@ -193,9 +196,7 @@ impl Actor {
                     ),
                     (_, None) => kept.interruption(),
                 };
-                if let Err(error) = steps::undo(&self.config) {
-                    tracing::error!(%error, "an interrupted deploy cannot be undone");
-                }
+                self.undo();
                 match (role, kept.commit.clone()) {
                     (Role::Lead, Some(commit)) => effects.extend(self.machine.withdraw(commit)),
                     (Role::Follower { lead }, _) => {
@@ -361,11 +362,7 @@ impl Actor {
                     step.cancel();
                 }
             }
-            Effect::Undo => {
-                if let Err(error) = steps::undo(&self.config) {
-                    self.say(&format!("it cannot be undone: {error}"));
-                }
-            }
+            Effect::Undo => self.undo(),
             Effect::Accept(ticket) => {
                 let result = self.status_result();
                 if let Some(asker) = self.settled(ticket) {
@@ -422,7 +419,23 @@ impl Actor {
         }
     }
 
+    /// Puts back what a deploy has changed. As long as that fails, the disk says how far the deploy was, so that the next
+    /// process tries it again, or the next deploy.
+    fn undo(&mut self) {
+        self.owes_undo = match steps::undo(&self.config) {
+            Ok(()) => false,
+            Err(error) => {
+                self.say(&format!("it cannot be undone yet: {error}"));
+                true
+            }
+        };
+        self.keep();
+    }
+
     fn keep(&mut self) {
+        if self.owes_undo {
+            return;
+        }
         let kept = self.machine.deploy.as_ref().map(Kept::of);
         if let Err(error) = Kept::store(kept.as_ref(), &self.config.folder) {
             self.say(&format!(
@@ -433,6 +446,18 @@ impl Actor {
 
     /// Takes a step, in a task of its own.
     fn take(&mut self, order: Order) {
+        if self.owes_undo {
+            self.undo();
+        }
+        if self.owes_undo {
+            let why = "what an earlier deploy has changed cannot be put back".to_owned();
+            let (done, serial) = (self.done.clone(), order.serial);
+            self.tasks.spawn(async move {
+                // An actor that is gone does not need to know.
+                let _ = done.send((serial, Err(why))).await;
+            });
+            return;
+        }
         let stop = CancellationToken::new();
         self.step = Some((order.serial, stop.clone()));
         let workshop = Workshop {

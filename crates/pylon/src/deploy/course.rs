@@ -161,8 +161,9 @@ impl Machine {
             return Vec::new();
         };
         self.last = Some(deploy.tasks);
-        let mut effects = vec![Effect::Log(why.clone()), Effect::Keep, Effect::Status];
+        let mut effects = vec![Effect::Log(why.clone())];
         if deploy.stage == Stage::Preparing {
+            effects.extend([Effect::Keep, Effect::Status]);
             match (deploy.role, deploy.ticket) {
                 (Role::Follower { lead }, _) => effects.push(Effect::AckTo(lead, Err(why))),
                 (Role::Lead | Role::Alone, Some(ticket)) => {
@@ -174,7 +175,7 @@ impl Machine {
             }
             return effects;
         }
-        effects.extend([Effect::Undo, Effect::Failed(why)]);
+        effects.extend([Effect::Undo, Effect::Status, Effect::Failed(why)]);
         if let (Role::Lead, Some(commit)) = (deploy.role, deploy.commit) {
             effects.extend(self.withdraw(commit));
         }

@@ -1,7 +1,7 @@
 //! The source of a build, in a tree of its own.
 //!
 //! The user's working tree is never touched. What is fetched must be on the configured branch, so that another Pylon can
-//! only lead us to what we would have taken ourselves. A `git` that was killed leaves its locks behind; they are removed
+//! only lead us to what we would have taken ourselves, and not back to a build whose faults are known. A `git` that was killed leaves its locks behind; they are removed
 //! once nobody has them open.
 
 use std::ffi::OsString;
@@ -36,6 +36,10 @@ pub(super) enum GitError {
         branch: String,
         repository: String,
     },
+    #[error(
+        "the commit {commit} is older than {running}, which runs here: set `deploy.allow_older` on this machine to let it go back"
+    )]
+    Older { commit: String, running: String },
     #[error("`{0}` is no commit")]
     NoCommit(String),
     #[error("another git works in {} and does not end", path.display())]
@@ -53,6 +57,8 @@ pub(super) struct Source<'a> {
     pub(super) branch: &'a str,
     pub(super) remote: Option<&'a str>,
     pub(super) tree: &'a Path,
+    /// The commit that runs here, which another Pylon must not lead us behind.
+    pub(super) running: Option<&'a str>,
 }
 
 impl Source<'_> {
@@ -112,6 +118,9 @@ impl Source<'_> {
             }
             Err(error) => return Err(error.into()),
         }
+        if let Role::Follower { .. } = role {
+            self.not_older(runner, &commit).await?;
+        }
         let checkout = ["checkout", "--quiet", "--force", "--detach", &commit, "--"];
         runner.run(self.in_tree(&checkout)).await?;
         // What an earlier build left beside the source is not of this commit; what is ignored is its cache.
@@ -120,6 +129,29 @@ impl Source<'_> {
             .await?;
         let full = runner.capture(self.in_tree(&["rev-parse", "HEAD"])).await?;
         Ok(full)
+    }
+
+    /// A commit that is behind the one that runs is refused. What runs may be of no commit, or of one that is not on the branch;
+    /// then nothing is known about which is older.
+    async fn not_older(&self, runner: &Runner, commit: &str) -> Result<(), GitError> {
+        let Some(running) = self.running else {
+            return Ok(());
+        };
+        let is_behind = async |one: &str, other: &str| {
+            let words = ["merge-base", "--is-ancestor", one, other];
+            match runner.run(self.in_tree(&words)).await {
+                Ok(()) => Ok(true),
+                Err(CommandError::Failed { .. }) => Ok(false),
+                Err(error) => Err(GitError::from(error)),
+            }
+        };
+        if is_behind(commit, running).await? && !is_behind(running, commit).await? {
+            return Err(GitError::Older {
+                commit: commit.to_owned(),
+                running: running.to_owned(),
+            });
+        }
+        Ok(())
     }
 
     /// The remote must have nothing that we have not, and gets what it has not.

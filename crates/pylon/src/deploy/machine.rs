@@ -130,7 +130,7 @@ pub(super) enum Effect {
     Run(Order),
     /// End the step that runs.
     Abort,
-    /// Put back what steps of the last stage have changed.
+    /// Put back what steps of the last stage have changed. Only then the disk may forget the deploy.
     Undo,
     Accept(Ticket),
     Refuse(Ticket, Refusal),

@@ -453,6 +453,8 @@ fn a_failure_at_the_end_is_undone_and_the_others_are_let_go() {
         assert!(effects.contains(&wanted), "{effects:?}");
     }
     assert!(!effects.contains(&Effect::Farewell));
+    // Forgotten before it is undone, a process that dies in between would leave it published.
+    assert!(!effects.contains(&Effect::Keep), "{effects:?}");
     assert_eq!(machine.phase(), DeployPhase::Idle);
 }
 

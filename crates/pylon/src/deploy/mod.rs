@@ -71,6 +71,8 @@ pub struct DeployConfig {
     pub branch: String,
     /// The remote of the repository that the lead brings up to date first.
     pub remote: Option<String>,
+    /// Whether another Pylon may lead this machine to a build that is older than the one that runs.
+    pub allow_older: bool,
     /// The commands of the steps.
     pub commands: Commands,
     /// How long a command may take.

@@ -94,11 +94,15 @@ impl Workshop {
     async fn check_out(&self, order: &Order) -> Result<Found, StepError> {
         let repository = self.config.repository.as_deref();
         let tree = self.tree();
+        // A build that somebody made by hand may be of no commit.
+        let is_hash = |commit: &&str| commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let running = self.config.running.commit.as_deref().filter(is_hash);
         let source = Source {
             repository: repository.ok_or(StepError::NotConfigured)?,
             branch: &self.config.branch,
             remote: self.config.remote.as_deref(),
             tree: &tree,
+            running: running.filter(|_| !self.config.allow_older),
         };
         let wanted = order.commit.as_deref();
         let commit = source.check_out(&self.runner, order.role, wanted).await?;
@@ -256,7 +260,12 @@ impl Workshop {
         }
         match &self.config.releases.place {
             Place::File(file) => {
-                let before = std::fs::read(file).unwrap_or_default();
+                let before = match std::fs::read(file) {
+                    Ok(before) => before,
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+                    // What cannot be read could not be put back.
+                    Err(error) => return Err(failed(file.display())(error)),
+                };
                 let aside = self.config.folder.join(PUBLISHED);
                 replace(&aside, &before).map_err(failed(aside.display()))?;
                 release.store(file).map_err(failed(file.display()))?;

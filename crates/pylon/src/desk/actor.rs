@@ -1,49 +1,37 @@
 //! The desk's own task: takes in what comes from host and relay, and starts and finishes the jobs of clients.
 //!
-//! It never waits for the host or a client; what does, is a job of its own.
+//! It never waits for the host or a client; what does, is a job of its own. When the relay is behind, what the host says is
+//! left with the host, which joins the pieces of a text that wait; what clients ask is answered all the same.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
-use estelle_proto::usage::PylonStatus;
+use estelle_proto::ipc::ToolCall;
 use estelle_proto::{
-    AppToPylon, Broadcast, ConversationId, DeviceId, DeviceKey, DeviceType, Envelope, ErrorCode,
-    Message, PylonToApp, RelayToDevice, Retry, Right, WorkspaceId,
+    AppToPylon, Broadcast, ConversationId, DeviceId, Envelope, Message as _, PylonToApp, Right, To,
+    WorkspaceId, limits,
 };
-use tokio::sync::mpsc;
-use tokio::task::{Id, JoinSet};
+use tokio::sync::{mpsc, watch};
+use tokio::task::Id;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::context::{Asker, Context, Msg, Seen, now};
-use super::error::refusal;
+use super::context::{Asker, Context, Msg, Seen};
+use super::error::permitted;
 use super::intake::{BATCH, RETRY};
-use super::lanes::{Entry, Lane, Lanes};
+use super::jobs::{Job, Jobs};
+use super::lanes::Lane;
 use super::local::{Local, Watchers};
 use super::room::Room;
 use super::wakes::Wakes;
-use super::{conversations, requests, visit, worker, workspaces};
-use crate::deploy;
-use crate::link::host::{FromHost, HostState};
+use super::{fit, portion, requests, worker};
+use crate::link::host::FromHost;
 use crate::link::relay::{FromRelay, Outlet, SendError};
 use crate::store::NewConversation;
 
-/// Jobs that run at once; more are refused.
-const MAX_JOBS: usize = 256;
-
-/// Something to do in a task of its own.
-#[derive(Debug)]
-pub(super) enum Job {
-    Request(Asker, Box<AppToPylon>),
-    List,
-    Status,
-    /// Lets the worker of a workspace go on.
-    Worker(WorkspaceId),
-    /// Finds the workers that somebody has to look after.
-    Workers,
-    /// Lists the copies that an earlier pylon could not list.
-    LeftForks(Vec<NewConversation>),
-}
+/// When a conversation is stopped again that could not be stopped beyond a hard line.
+const BUDGETS_RETRY: Duration = Duration::from_secs(5);
 
 /// What the desk is fed from.
 #[derive(Debug)]
@@ -59,12 +47,14 @@ pub(super) struct Sources {
 enum Input {
     Stop,
     Host(Vec<FromHost>),
+    CaughtUp,
     Relay(FromRelay),
     Handler(Msg),
     Local(Local),
     Done(Id),
     Retry,
     Wake,
+    Budgets,
 }
 
 #[derive(Debug)]
@@ -72,38 +62,49 @@ pub(super) struct Actor {
     pub(super) cx: Context,
     pub(super) room: Room,
     pub(super) watchers: Watchers,
+    /// How often the connection to the host was lost, for those who wait for that.
+    pub(super) lost_hosts: watch::Sender<u64>,
     pub(super) homes: HashMap<ConversationId, WorkspaceId>,
-    /// What came from the host and is not in the store yet.
+    /// What came from the host and waits until the relay has caught up.
+    unread: VecDeque<FromHost>,
+    /// The next portion of it, which is not in the store yet.
     pub(super) from_host: VecDeque<FromHost>,
     pub(super) wakes: Wakes,
-    pub(super) lanes: Lanes<Job>,
-    sources: Sources,
-    outlet: Option<Outlet>,
-    jobs: JoinSet<()>,
-    lane_of: HashMap<Id, Lane>,
-    retry_at: Option<Instant>,
+    pub(super) jobs: Jobs,
+    pub(super) outlet: Option<Outlet>,
     /// The relay has not said yet who is there.
-    is_new_here: bool,
+    pub(super) is_new_here: bool,
+    /// The newest removal that an earlier pylon left.
+    pub(super) old_removals: i64,
+    /// What somebody began to look at, and the host was not told of yet.
+    pub(super) looked_at: BTreeSet<ConversationId>,
+    sources: Sources,
+    retry_at: Option<Instant>,
+    /// When budgets are held again against what could not be stopped.
+    budgets_at: Option<Instant>,
     /// Copies that an earlier pylon asked for and could not list, until the host is there.
     left_forks: Vec<NewConversation>,
 }
 
 impl Actor {
-    pub(super) fn new(cx: Context, sources: Sources) -> Self {
+    pub(super) fn new(cx: Context, sources: Sources, lost_hosts: watch::Sender<u64>) -> Self {
         Self {
             cx,
             room: Room::default(),
             watchers: Watchers::default(),
+            lost_hosts,
             homes: HashMap::new(),
+            unread: VecDeque::new(),
             from_host: VecDeque::new(),
             wakes: Wakes::default(),
-            lanes: Lanes::default(),
-            sources,
+            jobs: Jobs::default(),
             outlet: None,
-            jobs: JoinSet::new(),
-            lane_of: HashMap::new(),
-            retry_at: None,
             is_new_here: false,
+            old_removals: 0,
+            looked_at: BTreeSet::new(),
+            sources,
+            retry_at: None,
+            budgets_at: None,
             left_forks: Vec::new(),
         }
     }
@@ -117,16 +118,29 @@ impl Actor {
             Ok(left) => self.left_forks = left,
             Err(error) => tracing::warn!(%error, "copies that no list shows are not known"),
         }
+        match self.cx.store.last_removal().await {
+            Ok(last) => self.old_removals = last,
+            Err(error) => tracing::warn!(%error, "what was left of removals stays noted"),
+        }
+        worker::hold_again(&self.cx).await;
         self.start(None, Job::Workers);
         loop {
             match self.next().await {
                 Input::Stop => return,
                 Input::Host(messages) => {
-                    self.from_host.extend(messages);
-                    self.drain().await;
+                    self.unread.extend(messages);
+                    self.read_on().await;
                 }
-                Input::Retry => self.drain().await,
+                Input::CaughtUp => self.read_on().await,
+                Input::Retry => {
+                    self.drain().await;
+                    self.read_on().await;
+                }
                 Input::Wake => self.wake_workers(),
+                Input::Budgets => {
+                    self.budgets_at = None;
+                    self.hold_budgets();
+                }
                 Input::Relay(message) => self.on_relay(message).await,
                 Input::Handler(message) => self.on_handler(message).await,
                 Input::Local(message) => self.on_local(message).await,
@@ -145,22 +159,25 @@ impl Actor {
         } = &mut self.sources;
         let mut messages = Vec::new();
         let (retry_at, wake_at) = (self.retry_at, self.wakes.next());
+        let budgets_at = self.budgets_at;
+        let (is_stored, is_read) = (self.from_host.is_empty(), self.unread.is_empty());
+        let outlet = self.outlet.clone();
+        let is_behind = outlet.as_ref().is_some_and(Outlet::is_behind);
         // Neither the host nor the clients may keep the other waiting, so the order is left to chance.
         tokio::select! {
             () = stop.cancelled() => Input::Stop,
-            count = host.recv_many(&mut messages, BATCH), if self.from_host.is_empty() => match count {
+            count = host.recv_many(&mut messages, BATCH), if is_stored && is_read && !is_behind => match count {
                 0 => Input::Stop,
                 _ => Input::Host(messages),
             },
+            () = caught_up(outlet.as_ref()), if is_stored && (is_behind || !is_read) => Input::CaughtUp,
             message = relay.recv() => message.map_or(Input::Stop, Input::Relay),
             Some(message) = handlers.recv() => Input::Handler(message),
             Some(message) = local.recv() => Input::Local(message),
-            Some(done) = self.jobs.join_next_with_id(), if !self.jobs.is_empty() => Input::Done(match done {
-                Ok((id, ())) => id,
-                Err(error) => error.id(),
-            }),
-            () = async { tokio::time::sleep_until(retry_at.unwrap_or_else(Instant::now)).await }, if retry_at.is_some() => Input::Retry,
-            () = async { tokio::time::sleep_until(wake_at.unwrap_or_else(Instant::now)).await }, if wake_at.is_some() => Input::Wake,
+            done = self.jobs.next_done() => Input::Done(done),
+            () = until(retry_at) => Input::Retry,
+            () = until(wake_at) => Input::Wake,
+            () = until(budgets_at) => Input::Budgets,
         }
     }
 
@@ -176,11 +193,27 @@ impl Actor {
         }
     }
 
+    /// An agent called one of our tools.
+    pub(super) fn begin_call(&mut self, call: ToolCall) {
+        self.start(None, Job::Call(Box::new(call)));
+    }
+
     /// The host is there, and can be asked which of them it has made.
     pub(super) fn list_left_forks(&mut self) {
         if !self.left_forks.is_empty() {
             let left = std::mem::take(&mut self.left_forks);
             self.start(None, Job::LeftForks(left));
+        }
+    }
+
+    /// Takes in what came from the host, portion by portion, for as long as the relay keeps up and the store takes it.
+    async fn read_on(&mut self) {
+        while self.from_host.is_empty()
+            && !self.unread.is_empty()
+            && !self.outlet.as_ref().is_some_and(Outlet::is_behind)
+        {
+            self.from_host = portion::next(&mut self.unread);
+            self.drain().await;
         }
     }
 
@@ -193,114 +226,13 @@ impl Actor {
         }
     }
 
-    async fn on_relay(&mut self, message: FromRelay) {
-        match message {
-            FromRelay::Up { outlet, .. } => {
-                let way = deploy::Msg::Way(Some(outlet.clone()));
-                self.outlet = Some(outlet);
-                self.cx.deploys.tell(way).await;
-                self.is_new_here = true;
-                self.announce_status();
-            }
-            FromRelay::Down(_) => {
-                self.outlet = None;
-                self.cx.deploys.tell(deploy::Msg::Way(None)).await;
-                self.on_presence(BTreeSet::new()).await;
-            }
-            FromRelay::App(envelope) => self.on_request(*envelope).await,
-            FromRelay::Relay(message) => self.on_notice(*message).await,
-            FromRelay::Pylon(envelope) => {
-                self.cx.deploys.tell(deploy::Msg::Pylon(envelope)).await;
-            }
-        }
-    }
-
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "the relay's other messages are for whoever asked it something"
-    )]
-    async fn on_notice(&mut self, message: RelayToDevice) {
-        match message {
-            RelayToDevice::DeviceStatus(status) => {
-                let devices = status.devices.into_iter();
-                let (pylons, clients): (BTreeSet<_>, BTreeSet<_>) = devices
-                    .map(|device| (device.device_type == DeviceType::Pylon, device.device_id))
-                    .partition(|(is_pylon, _)| *is_pylon);
-                let ids = |devices: BTreeSet<(bool, DeviceId)>| {
-                    devices.into_iter().map(|(_, id)| id).collect()
-                };
-                self.cx.deploys.tell(deploy::Msg::Pylons(ids(pylons))).await;
-                self.on_presence(ids(clients)).await;
-                // Whoever was there before us may not have noticed that we were away, and is told what waits.
-                if std::mem::take(&mut self.is_new_here) {
-                    self.announce_list();
-                }
-                self.announce_status();
-            }
-            RelayToDevice::ClientDisconnect(gone) => {
-                if let Some(reader) = self.room.leave(gone.device_id) {
-                    self.went(gone.device_id, reader).await;
-                }
-            }
-            RelayToDevice::ErrorReport(report) => {
-                tracing::debug!(error = %report.error, about = ?report.about, "the relay complains");
-            }
-            _ => {}
-        }
-    }
-
-    async fn on_presence(&mut self, clients: BTreeSet<DeviceId>) {
-        let (came, went) = self.room.present(clients);
-        for (client, reader) in went {
-            self.went(client, reader).await;
-        }
-        for device in came {
-            self.register_device(device).await;
-        }
-    }
-
-    /// What was kept under this number belongs to somebody else.
-    async fn register_device(&self, device: DeviceId) {
-        self.forget_device(device).await;
-        if let Err(error) = self.cx.store.register_device(device).await {
-            tracing::warn!(%error, "a client is not registered");
-        }
-    }
-
-    /// What a paired device has seen is kept for when it is back; a connection does not come back.
-    async fn went(&self, client: DeviceId, reader: DeviceId) {
-        self.cx.looks.leave(client);
-        if client == reader {
-            return self.forget_device(client).await;
-        }
-        if let Err(error) = self.cx.store.look_away(reader).await {
-            tracing::warn!(%error, "a device that went still counts as looking");
-        }
-    }
-
-    /// Finds out which paired device a client is.
-    async fn recognise(&mut self, client: DeviceId, key: DeviceKey) {
-        match self.cx.store.paired_device(key).await {
-            Ok(reader) => {
-                self.forget_device(client).await;
-                self.room.recognise(client, reader);
-            }
-            Err(error) => tracing::warn!(%error, "a device is not recognised"),
-        }
-    }
-
-    async fn forget_device(&self, device: DeviceId) {
-        if let Err(error) = self.cx.store.forget_device(device).await {
-            tracing::warn!(%error, "a client is not forgotten");
-        }
-    }
-
-    async fn on_request(&mut self, envelope: Envelope<AppToPylon>) {
+    pub(super) async fn on_request(&mut self, envelope: Envelope<AppToPylon>) {
         let (Some(from), Some(outlet)) = (envelope.from, self.outlet.clone()) else {
             return;
         };
         if self.room.join(from.device_id) {
             self.register_device(from.device_id).await;
+            self.hold_budgets();
         }
         if let Some(key) = from.device_key.clone()
             && !self.room.is_recognised(from.device_id)
@@ -323,13 +255,8 @@ impl Actor {
             // It may have been taken away while a terminal was looked at.
             self.cx.looks.leave(from.device_id);
         }
-        let right = message.right();
-        // The relay checks this as well; a relay that says nothing about rights gives none.
-        if !rights.contains(&right) {
-            let error = refusal(
-                ErrorCode::Forbidden,
-                format!("`{}` needs the right `{right}`", message.kind()),
-            );
+        // The relay checks this as well, as far as it can read; one that says nothing about rights gives none.
+        if let Err(error) = permitted(&rights, &message) {
             return asker.complain(error, Some(message.kind()));
         }
         self.admit(asker, Box::new(message));
@@ -362,11 +289,15 @@ impl Actor {
             Msg::Show {
                 asker,
                 conversation,
-            } => self.show_under_way(&asker, &conversation).await,
+            } => {
+                self.show_under_way(&asker, &conversation).await;
+                self.touch(BTreeSet::from([conversation]));
+            }
             Msg::ShowDecisions(asker) => self.show_decisions(&asker).await,
             Msg::ListChanged => self.announce_list(),
             Msg::StatusChanged => self.announce_status(),
             Msg::Viewed { client, viewed } => drop(viewed.send(self.room.viewed(client))),
+            Msg::Asides(asides) => drop(asides.send(self.room.asides())),
             Msg::Broadcast(message) => {
                 self.post(&Envelope::broadcast(Broadcast::Clients, *message));
             }
@@ -375,6 +306,24 @@ impl Actor {
                 // Whoever is gone does not need to know.
                 let _ = known.map(|known| known.send(()));
             }
+            Msg::RemovalsLeft => self.finish_removals(),
+            Msg::Budgets => self.hold_budgets(),
+            Msg::Passed(warning, heard) => {
+                // Whoever comes later is told then, and not twice.
+                let is_heard = self.room.clients().next().is_some();
+                if is_heard {
+                    self.post(&Envelope::broadcast(Broadcast::Clients, warning));
+                }
+                // A handler that is gone does not need to know.
+                let _ = heard.send(is_heard);
+            }
+            Msg::NotStopped(conversations) => {
+                for conversation in conversations {
+                    self.room.ended(conversation);
+                }
+                self.budgets_at = Some(Instant::now() + BUDGETS_RETRY);
+            }
+            Msg::Continuation(conversation) => self.tell_continuation(&conversation).await,
             Msg::Deleted(conversation) => {
                 self.visit_worker_at(&conversation);
                 self.homes.remove(&conversation);
@@ -384,65 +333,13 @@ impl Actor {
         }
     }
 
-    fn on_done(&mut self, id: Id) {
-        let Some(lane) = self.lane_of.remove(&id) else {
-            return;
-        };
-        if let Some(next) = self.lanes.leave(&lane) {
-            self.start(Some(lane), next);
-        }
-    }
-
-    /// Tells all clients what workspaces there are, soon.
-    pub(super) fn announce_list(&mut self) {
-        let entry = self.lanes.enter_once(&Lane::List, Job::List);
-        self.entered(Lane::List, entry);
-    }
-
-    /// Tells all clients how the pylon is, soon.
-    pub(super) fn announce_status(&mut self) {
-        let entry = self.lanes.enter_once(&Lane::Status, Job::Status);
-        self.entered(Lane::Status, entry);
-    }
-
-    fn enter(&mut self, lane: Lane, job: Job) {
-        let entry = self.lanes.enter(&lane, job);
-        self.entered(lane, entry);
-    }
-
-    pub(super) fn entered(&mut self, lane: Lane, entry: Entry<Job>) {
-        match entry {
-            Entry::Run(job) => self.start(Some(lane), job),
-            Entry::Waits => {}
-            Entry::Refused(job) => refuse(&job),
-        }
-    }
-
-    fn start(&mut self, lane: Option<Lane>, job: Job) {
-        // What has a lane is bounded by the lanes; what has none is bounded here.
-        if lane.is_none() && self.jobs.len() >= MAX_JOBS {
-            return refuse(&job);
-        }
-        let cx = self.cx.clone();
-        let started = match (job, self.outlet.clone()) {
-            (Job::Request(asker, message), _) => {
-                self.jobs.spawn(requests::carry_out(cx, asker, *message))
+    /// Sends something to these clients, to as many at a time as a message may have addressees.
+    pub(super) fn post_to(&self, clients: &[DeviceId], message: impl Into<PylonToApp>) {
+        let message = message.into();
+        for some in clients.chunks(limits::MAX_TARGETS) {
+            if let Some(to) = To::devices(some.iter().copied()) {
+                self.post(&Envelope::to(to, message.clone()));
             }
-            (Job::List, Some(outlet)) => {
-                let clients = self.room.clients();
-                let clients = clients.map(|client| (client, self.room.reader(client)));
-                let clients = clients.collect();
-                self.jobs.spawn(tell_list(cx, outlet, clients))
-            }
-            (Job::Worker(id), _) => self.jobs.spawn(async move { visit::visit(&cx, &id).await }),
-            (Job::Workers, _) => self.jobs.spawn(worker::wake_all(cx)),
-            (Job::LeftForks(left), _) => self.jobs.spawn(conversations::list_left_forks(cx, left)),
-            (Job::Status, Some(outlet)) => self.jobs.spawn(tell_status(cx, outlet)),
-            // Nobody is there to be told.
-            (Job::List | Job::Status, None) => self.jobs.spawn(async {}),
-        };
-        if let Some(lane) = lane {
-            self.lane_of.insert(started.id(), lane);
         }
     }
 
@@ -451,7 +348,7 @@ impl Actor {
         let Some(outlet) = &self.outlet else {
             return;
         };
-        match outlet.send(envelope) {
+        match fit::send(outlet, envelope) {
             Ok(()) | Err(SendError::Gone | SendError::Full) => {}
             Err(error @ (SendError::TooLarge { .. } | SendError::Encode(_))) => {
                 tracing::warn!(%error, kind = envelope.message.kind(), "a message is left out");
@@ -460,43 +357,17 @@ impl Actor {
     }
 }
 
-fn refuse(job: &Job) {
-    if let Job::Request(asker, message) = job {
-        let mut error = refusal(ErrorCode::RateLimited, "too many requests wait");
-        error.retry = Retry::Later;
-        asker.complain(error, Some(message.kind()));
+/// Comes when the relay keeps up, or there is none.
+async fn caught_up(outlet: Option<&Outlet>) {
+    if let Some(outlet) = outlet {
+        outlet.caught_up().await;
     }
 }
 
-/// Each client gets its own list, because each has read something else.
-async fn tell_list(cx: Context, outlet: Outlet, clients: Vec<(DeviceId, DeviceId)>) {
-    for (device, reader) in clients {
-        let asker = Asker {
-            device,
-            reader,
-            request: None,
-            sender: None,
-            to_all: false,
-            outlet: outlet.clone(),
-        };
-        asker.answer(workspaces::listing(&cx, reader).await);
-        cx.show_decisions(asker).await;
+/// Comes at that time, or never.
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at).await,
+        None => std::future::pending().await,
     }
-}
-
-async fn tell_status(cx: Context, outlet: Outlet) {
-    let usage = match cx.store.usage_totals().await {
-        Ok(usage) => usage,
-        Err(error) => return tracing::warn!(%error, "what was used is not known"),
-    };
-    let is_deploy_ready = cx.deploys.is_ready();
-    let mut status = PylonStatus::new(cx.device(), usage, is_deploy_ready);
-    status.host_connected = Some(matches!(*cx.host.state().borrow(), HostState::Up(_)));
-    status.version = Some(cx.config.build.clone());
-    status.limits = cx.store.plan_limits(now()).await.ok();
-    // Whoever is not there when it is said hears it when they come.
-    let _ = outlet.send(&Envelope::<PylonToApp>::broadcast(
-        Broadcast::Clients,
-        status,
-    ));
 }

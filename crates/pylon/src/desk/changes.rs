@@ -1,22 +1,72 @@
 //! What is not committed in the folder of a workspace, as files and as a diff, in pages that fit a frame.
 
-use estelle_proto::changes::{ChangedFile, ChangesRequest, ChangesResult, DiffRequest, DiffResult};
-use estelle_proto::{ApiError, ErrorCode, Reply as _, Retry, limits};
+use std::path::PathBuf;
+
+use estelle_proto::changes::{
+    ChangedFile, ChangesRequest, ChangesResult, DiffRequest, DiffResult, Since,
+};
+use estelle_proto::{ApiError, ConversationId, ErrorCode, Retry, WorkspaceId, limits};
 
 use super::context::{Asker, Context};
-use super::error::{Told as _, bounded, refusal};
+use super::error::{Told as _, bounded, refusal, unknown_word};
 use super::files::base;
 use crate::git::{Diff, Repository, Status, is_plain};
+
+/// The folder that is meant, and the repository it is in.
+async fn repository(
+    cx: &Context,
+    workspace: &WorkspaceId,
+    conversation: Option<&ConversationId>,
+) -> Result<(PathBuf, Repository), ApiError> {
+    let base = base(cx, workspace, conversation).await?;
+    let found = Repository::find(&cx.config.git, &base).await;
+    Ok((base, found.map_err(|error| error.told())?))
+}
+
+/// Whether everything since a worktree began is wished for. What nobody knows is refused before anything is looked at.
+fn is_since_base(since: Option<&Since>) -> Result<bool, ApiError> {
+    match since {
+        None | Some(Since::Head) => Ok(false),
+        Some(Since::Base) => Ok(true),
+        Some(Since::Unknown(word)) => Err(unknown_word("since", word)),
+    }
+}
+
+/// The commit to compare with: the one where the worktree of a conversation meets the branch it began from, if that is wished.
+async fn commit(
+    cx: &Context,
+    repository: &Repository,
+    conversation: Option<&ConversationId>,
+    is_since_base: bool,
+) -> Result<Option<String>, ApiError> {
+    if !is_since_base {
+        return Ok(None);
+    }
+    let worktree = match conversation {
+        Some(id) => {
+            let row = cx.store.worktree(id.clone()).await;
+            row.map_err(|error| error.told())?
+        }
+        None => None,
+    };
+    let Some(row) = worktree else {
+        let text = "only a conversation with a worktree of its own has a base";
+        return Err(refusal(ErrorCode::Conflict, text));
+    };
+    // What came from that branch meanwhile is no work of the worktree.
+    let met = match &row.base_branch {
+        Some(branch) => repository.meets(&format!("refs/heads/{branch}")).await,
+        None => Ok(None),
+    };
+    Ok(Some(met.map_err(|error| error.told())?.unwrap_or(row.base)))
+}
 
 pub(super) async fn list(cx: &Context, asker: &Asker, request: ChangesRequest) {
     let id = request.request_id.clone();
     let workspace = request.workspace_id.clone();
     let result = ChangesResult::new(cx.device(), workspace, Vec::new());
-    let result = match try_list(cx, request, result.clone()).await {
-        Ok(listed) => listed,
-        Err(error) => result.failed(error),
-    };
-    asker.answer(result.in_reply_to(id.as_ref()));
+    let listing = |result| try_list(cx, request, result);
+    asker.answer_with(id.as_ref(), result, listing).await;
 }
 
 async fn try_list(
@@ -24,10 +74,14 @@ async fn try_list(
     request: ChangesRequest,
     result: ChangesResult,
 ) -> Result<ChangesResult, ApiError> {
-    let base = base(cx, &request.workspace_id, request.conversation_id.as_ref()).await?;
-    let repository = Repository::find(&cx.config.git, &base).await;
-    let repository = repository.map_err(|error| error.told())?;
-    let status = repository.status().await.map_err(|error| error.told())?;
+    let from_base = is_since_base(request.since.as_ref())?;
+    let (workspace, conversation) = (&request.workspace_id, request.conversation_id.as_ref());
+    let (base, repository) = repository(cx, workspace, conversation).await?;
+    let status = match commit(cx, &repository, conversation, from_base).await? {
+        Some(commit) => repository.status_since(&commit).await,
+        None => repository.status().await,
+    };
+    let status = status.map_err(|error| error.told())?;
     let most = limits::MAX_CHANGES_PAGE;
     let limit = request.limit.unwrap_or(most).clamp(1, most);
     let mut files = page(&status, request.offset.unwrap_or(0), limit);
@@ -74,11 +128,8 @@ fn page(status: &Status, offset: u32, limit: u32) -> Vec<ChangedFile> {
 pub(super) async fn diff(cx: &Context, asker: &Asker, request: DiffRequest) {
     let id = request.request_id.clone();
     let result = DiffResult::new(cx.device(), request.workspace_id.clone());
-    let result = match try_diff(cx, request, result.clone()).await {
-        Ok(made) => made,
-        Err(error) => result.failed(error),
-    };
-    asker.answer(result.in_reply_to(id.as_ref()));
+    let making = |result| try_diff(cx, request, result);
+    asker.answer_with(id.as_ref(), result, making).await;
 }
 
 async fn try_diff(
@@ -96,11 +147,12 @@ async fn try_diff(
     }
     let length = request.digest.as_ref().map_or(0, String::len);
     bounded("digest", length, limits::MAX_ID_BYTES)?;
-    let base = base(cx, &request.workspace_id, request.conversation_id.as_ref()).await?;
-    let repository = Repository::find(&cx.config.git, &base).await;
-    let repository = repository.map_err(|error| error.told())?;
+    let from_base = is_since_base(request.since.as_ref())?;
+    let (workspace, conversation) = (&request.workspace_id, request.conversation_id.as_ref());
+    let (_, repository) = repository(cx, workspace, conversation).await?;
+    let commit = commit(cx, &repository, conversation, from_base).await?;
     let diff = repository
-        .diff(request.path.as_ref(), &cx.config.guard)
+        .diff(request.path.as_ref(), commit.as_deref(), &cx.config.guard)
         .await;
     let diff = diff.map_err(|error| error.told())?;
     let digest = diff.digest();

@@ -11,21 +11,23 @@ use estelle_proto::decisions::{
     ClaudeAnswer, ClaudeAnswerResult, ClaudePermission, ClaudePermissionResult,
 };
 use estelle_proto::ipc::{
-    CancelMessage, ClearSession, MessagePayload, NewSession, PermissionResponse, QuestionResponse,
-    RequestResult, SendMessage, SetModel, SetPermissionMode, StopSession,
+    CancelMessage, MessagePayload, NewSession, PermissionResponse, QuestionResponse, RequestResult,
+    SendMessage, SetModel, SetPermissionMode, StopSession,
 };
+use estelle_proto::worktrees::WorktreeState;
 use estelle_proto::{
     ApiError, ClientMessageId, ControlAction, ConversationId, ErrorCode, OnBusy,
-    PermissionDecision, PermissionMode, Prompt, PylonToHost, Reply, Retry, limits,
+    PermissionDecision, PermissionMode, Prompt, PylonToHost, Reply, SkillType, limits,
 };
 
 use super::context::{Asker, Context};
 use super::conversations::known;
 use super::error::{Told, bounded, bounded_model, refusal, unknown_word};
-use super::persona;
-use super::workspaces::{end, told};
-use crate::link::host::{HostState, LostHost};
-use crate::store::KnownConversation;
+use super::removing::{self, end, finish_clearing};
+use super::workspaces::told;
+use super::{attachments, budgets, persona, planner};
+use crate::failpoint;
+use crate::store::{ConversationError, KnownConversation};
 
 /// Asks the host and takes a refusal for a failure.
 pub(super) async fn ask(
@@ -33,11 +35,15 @@ pub(super) async fn ask(
     command: impl Into<PylonToHost>,
 ) -> Result<RequestResult, ApiError> {
     let asked = cx.host.request(command).await;
+    failpoint::reach("host-answered");
     asked.map_err(|error| error.told())
 }
 
 /// The same where a conversation that the host does not know yet is as good as done.
-async fn ask_if_known(cx: &Context, command: impl Into<PylonToHost>) -> Result<(), ApiError> {
+pub(super) async fn ask_if_known(
+    cx: &Context,
+    command: impl Into<PylonToHost>,
+) -> Result<(), ApiError> {
     match ask(cx, command).await?.outcome() {
         Err(error) if error.code != ErrorCode::UnknownConversation => Err(error),
         Ok(()) | Err(_) => Ok(()),
@@ -71,19 +77,64 @@ async fn try_send(
     }
     let id = request.conversation_id;
     let known = known(cx, &request.workspace_id, &id).await?;
+    has_place(&known)?;
     let named = request.client_message_id;
-    let payload = MessagePayload {
-        on_busy: request.on_busy,
-        client_message_id: named.or_else(new_message_id),
-        device_id: Some(asker.device),
-        ..message_payload(known, request.message)
-    };
+    let files = request.attached_file_ids.unwrap_or_default();
+    let message = attachments::with_files(cx, &id, request.message, files).await?;
+    hand_over(cx, &id, known, message, |payload| {
+        payload.on_busy = request.on_busy;
+        payload.client_message_id = named.or_else(new_message_id);
+        payload.device_id = Some(asker.device);
+        payload.author = asker.author();
+    })
+    .await
+}
+
+/// Hands a message to the host, with what a run of its conversation needs.
+pub(super) async fn hand_over(
+    cx: &Context,
+    id: &ConversationId,
+    known: KnownConversation,
+    message: Prompt,
+    more: impl FnOnce(&mut MessagePayload),
+) -> Result<RequestResult, ApiError> {
+    budgets::check(cx, id).await?;
+    let mut payload = message_payload(known, message);
+    more(&mut payload);
+    deliver(cx, id, payload).await
+}
+
+/// Hands a message to the host, unless its conversation is gone; what was cleared is cleared before.
+pub(super) async fn deliver(
+    cx: &Context,
+    id: &ConversationId,
+    payload: MessagePayload,
+) -> Result<RequestResult, ApiError> {
+    finish_clearing(cx, id).await?;
     let sent = ask(cx, SendMessage::new(id.clone(), payload)).await?;
     // A workspace that was deleted meanwhile must not leave a run behind that nobody can see.
-    if sent.success && cx.store.conversation(id.clone()).await.is_err() {
-        end(cx, id).await?;
+    let found = cx.store.conversation(id.clone()).await;
+    if sent.success
+        && let Err(gone @ ConversationError::UnknownConversation { .. }) = found
+    {
+        end(cx, id.clone()).await?;
+        return Err(gone.told());
     }
     Ok(sent)
+}
+
+/// The folder of a conversation is there, as far as we know: its worktree was not removed.
+pub(super) fn has_place(known: &KnownConversation) -> Result<(), ApiError> {
+    match known.worktree.as_ref().map(|tree| &tree.state) {
+        None | Some(WorktreeState::Ready) => Ok(()),
+        Some(state) => {
+            let text = format!(
+                "the worktree of this conversation is {}: begin a new conversation",
+                state.as_str()
+            );
+            Err(refusal(ErrorCode::Conflict, text))
+        }
+    }
 }
 
 /// A message with everything that is set about its conversation.
@@ -95,6 +146,8 @@ pub(super) fn message_payload(known: KnownConversation, message: Prompt) -> Mess
         permission_mode: known.conversation.permission_mode,
         model: known.model,
         append_system_prompt: persona::of(skill).map(str::to_owned),
+        tool_server: planner::tools(skill),
+        read_only: (*skill == SkillType::Planner).then_some(true),
         ..MessagePayload::new(message, known.working_dir, known.workspace_id)
     }
 }
@@ -121,13 +174,7 @@ async fn try_control(cx: &Context, asker: &Asker, request: ClaudeControl) -> Res
             forget_session(cx, id).await
         }
         ControlAction::Clear => {
-            if let HostState::Away(lost) = &*cx.host.state().borrow() {
-                return Err(away(lost));
-            }
-            // The host's log begins a new epoch; whatever of the old one still comes must find nothing to add to.
-            let cleared = cx.store.clear_history(id.clone()).await;
-            cleared.map_err(|error| error.told())?;
-            ask_if_known(cx, ClearSession::new(id)).await?;
+            removing::clear(cx, id).await?;
             cx.list_changed().await;
             Ok(())
         }
@@ -142,11 +189,6 @@ async fn try_control(cx: &Context, asker: &Asker, request: ClaudeControl) -> Res
         }
         ControlAction::Unknown(word) => Err(unknown_word("action", &word)),
     }
-}
-
-/// Nothing may be deleted here that the host would keep.
-fn away(lost: &LostHost) -> ApiError {
-    ApiError::new(ErrorCode::HostUnavailable, lost.to_string(), Retry::Later)
 }
 
 async fn forget_session(cx: &Context, id: ConversationId) -> Result<(), ApiError> {
@@ -189,6 +231,7 @@ async fn try_permission(
     answer.message = request.message;
     answer.input_hash = request.input_hash;
     answer.device_id = Some(asker.device);
+    answer.author = asker.author();
     ask(cx, answer).await
 }
 
@@ -213,10 +256,14 @@ async fn try_answer(
     request: ClaudeAnswer,
 ) -> Result<RequestResult, ApiError> {
     bounded("answer", request.answer.length(), limits::MAX_ANSWER_BYTES)?;
+    let length = request.input_hash.as_ref().map_or(0, String::len);
+    bounded("inputHash", length, limits::MAX_HASH_BYTES)?;
     let id = request.conversation_id;
     known(cx, &request.workspace_id, &id).await?;
     let mut answer = QuestionResponse::new(id, request.tool_use_id, request.answer);
+    answer.input_hash = request.input_hash;
     answer.device_id = Some(asker.device);
+    answer.author = asker.author();
     ask(cx, answer).await
 }
 

@@ -3,6 +3,8 @@
 //! Selecting registers the asker as a viewer before the page of history is read, so that nothing falls between the page
 //! and the events that follow; what it gets twice it knows by its number. After the page it is told what is under way.
 
+use std::collections::BTreeSet;
+
 use estelle_proto::conversations::{
     ConversationCreate, ConversationCreateResult, ConversationDelete, ConversationDeleteResult,
     ConversationFork, ConversationRename, ConversationRenameResult, ConversationRewind,
@@ -11,14 +13,16 @@ use estelle_proto::conversations::{
 use estelle_proto::history::{HistoryRequest, HistoryResult};
 use estelle_proto::ipc::{ForkSession, RewindSession, Touch};
 use estelle_proto::{
-    ApiError, ConversationId, ErrorCode, Name, PermissionMode, Reply, RequestId, Seq, SkillType,
-    WorkspaceId,
+    ApiError, Conversation, ConversationId, ErrorCode, Name, PermissionMode, Reply, RequestId, Seq,
+    SkillType, WorkspaceId,
 };
 
 use super::claude::ask;
 use super::context::{Asker, Context, now};
 use super::error::{Told, bounded_model, refusal, unknown_word};
-use super::workspaces::{end, told};
+use super::removing::{self, end, finish_clearing};
+use super::workspaces::told;
+use super::worktrees::make_for;
 use crate::store::{ConversationError, KnownConversation, NewConversation, PageQuery};
 
 /// A conversation that must be in this workspace.
@@ -42,7 +46,7 @@ pub(super) async fn create(cx: &Context, asker: &Asker, request: ConversationCre
     tell_made(cx, asker, result, created, id.as_ref()).await;
 }
 
-async fn tell_made(
+pub(super) async fn tell_made(
     cx: &Context,
     asker: &Asker,
     result: ConversationCreateResult,
@@ -75,8 +79,12 @@ async fn try_create(
         return Err(unknown_word("permissionMode", word));
     }
     bounded_model(request.model.as_deref())?;
+    let tree = match request.worktree {
+        None => None,
+        Some(wish) => Some(make_for(cx, &request.workspace_id, &request.name, wish).await?),
+    };
     let new = NewConversation {
-        id: None,
+        id: tree.as_ref().map(|tree| tree.conversation.clone()),
         workspace_id: request.workspace_id,
         name: request.name,
         skill_type: request.skill_type,
@@ -84,7 +92,13 @@ async fn try_create(
         permission_mode: request.permission_mode,
         at: now(),
     };
-    make(cx, asker, new).await
+    let made = cx.store.create_conversation(new).await;
+    if let (Err(_), Some(tree)) = (&made, tree) {
+        // Nobody has worked in it.
+        let undone = cx.worktrees.undo(&tree).await;
+        undone.map_err(|error| error.told())?;
+    }
+    show_made(cx, asker, made.map_err(|error| error.told())?).await
 }
 
 /// Puts a conversation into the list and shows it to whoever made it.
@@ -94,7 +108,15 @@ async fn make(
     new: NewConversation,
 ) -> Result<CreatedConversation, ApiError> {
     let made = cx.store.create_conversation(new).await;
-    let made = made.map_err(|error| error.told())?;
+    show_made(cx, asker, made.map_err(|error| error.told())?).await
+}
+
+/// Shows a conversation that is in the list now to whoever made it.
+pub(super) async fn show_made(
+    cx: &Context,
+    asker: &Asker,
+    made: Conversation,
+) -> Result<CreatedConversation, ApiError> {
     let id = made.conversation_id;
     cx.host.follow(id.clone(), None).await;
     // Whoever makes a conversation looks at it.
@@ -116,9 +138,19 @@ pub(super) async fn select(cx: &Context, asker: &Asker, request: ConversationSel
         Ok(result) => asker.answer(result),
         Err(error) => return asker.answer(no_history(cx, &page, error)),
     }
+    // The host is told of it by the desk: whoever reads does not wait for a host that is slow or away.
     cx.show(asker.clone(), id.clone()).await;
-    // Somebody looks: the process is not idle. A host that is away has no idle processes to stop either.
-    let _ = cx.host.request(Touch::new(id)).await;
+    if let Err(error) = cx.store.touch(id, now()).await {
+        tracing::error!(%error, "the store failed");
+    }
+}
+
+/// Tells the host what people look at, so that it does not count as idle.
+pub(super) async fn touch_all(cx: Context, looked_at: BTreeSet<ConversationId>) {
+    for id in looked_at {
+        // A host that is gone again asks for it when it is back.
+        let _ = cx.host.request(Touch::new(id)).await;
+    }
 }
 
 async fn try_select(
@@ -127,7 +159,7 @@ async fn try_select(
     request: &HistoryRequest,
 ) -> Result<HistoryResult, ApiError> {
     let id = &request.conversation_id;
-    known(cx, &request.workspace_id, id).await?;
+    let known = known(cx, &request.workspace_id, id).await?;
     let viewed = cx.store.view(asker.reader, id.clone()).await;
     viewed.map_err(|error| error.told())?;
     let seen = cx.look(asker.device, id.clone()).await;
@@ -136,6 +168,7 @@ async fn try_select(
     Ok(HistoryResult {
         has_active_session: Some(seen.is_active),
         work_start_time: seen.working_since,
+        process: known.conversation.process,
         ..page.into_result(cx.device(), request)
     })
 }
@@ -185,11 +218,13 @@ async fn try_delete(
     id: ConversationId,
 ) -> Result<(), ApiError> {
     known(cx, &workspace, &id).await?;
-    end(cx, id.clone()).await?;
-    let deleted = cx.store.delete_conversation(workspace, id.clone()).await;
-    deleted.map_err(|error| error.told())?;
-    cx.deleted(id).await;
-    Ok(())
+    let of = [id.clone()];
+    let decide = async {
+        let deleted = cx.store.delete_conversation(workspace, id.clone()).await;
+        deleted.map_err(|error| error.told())?;
+        Ok(vec![id])
+    };
+    removing::remove(cx, &of, decide).await.map(drop)
 }
 
 pub(super) async fn fork(cx: &Context, asker: &Asker, request: ConversationFork) {
@@ -206,7 +241,17 @@ async fn try_fork(
     request: ConversationFork,
 ) -> Result<CreatedConversation, ApiError> {
     let (workspace, source) = (request.workspace_id, request.conversation_id);
-    let known = known(cx, &workspace, &source).await?.conversation;
+    let known = known(cx, &workspace, &source).await?;
+    if let Some(tree) = &known.worktree {
+        let text = format!(
+            "a conversation with a worktree of its own cannot be forked, because what the agent knows belongs to its folder: \
+             begin a new one with a worktree from the branch `{}`",
+            tree.branch
+        );
+        return Err(refusal(ErrorCode::Conflict, text));
+    }
+    let known = known.conversation;
+    finish_clearing(cx, &source).await?;
     let new_id = uuid::Uuid::now_v7().to_string();
     let new_id = ConversationId::parse(&new_id)
         .map_err(|error| refusal(ErrorCode::Internal, error.to_string()))?;
@@ -302,6 +347,7 @@ async fn try_rewind(
     before: Seq,
 ) -> Result<(), ApiError> {
     known(cx, workspace, &id).await?;
+    finish_clearing(cx, &id).await?;
     let wish = RewindSession {
         device_id: Some(asker.device),
         ..RewindSession::new(id, before)

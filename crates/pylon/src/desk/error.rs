@@ -2,13 +2,16 @@
 //!
 //! The text is for people and names what they asked for; causes that only help us are in the log.
 
-use estelle_proto::{ApiError, ErrorCode, Retry, limits};
+use std::io::ErrorKind;
+
+use estelle_proto::{ApiError, AppToPylon, ErrorCode, Message as _, Retry, Right, limits};
 
 use crate::files::LookError;
 use crate::git::GitError;
 use crate::store::{
-    ConversationError, DetailError, PageError, SearchError, StoreError, WorkspaceError,
+    ConversationError, DetailError, ExportError, PageError, SearchError, StoreError, WorkspaceError,
 };
+use crate::worktrees::WorktreeError;
 
 /// An error that can be told to a client.
 pub(super) trait Told {
@@ -19,6 +22,20 @@ pub(super) trait Told {
 /// A request whose words or ids make no sense; nothing changed.
 pub(super) fn refusal(code: ErrorCode, message: impl Into<String>) -> ApiError {
     ApiError::new(code, message.into(), Retry::Never)
+}
+
+/// Whether these rights are enough for a request, with all that it wishes.
+pub(super) fn permitted(rights: &[Right], request: &AppToPylon) -> Result<(), ApiError> {
+    let (kind, right) = (request.kind(), request.right());
+    if rights.contains(&right) {
+        return Ok(());
+    }
+    let text = if AppToPylon::right_of(kind) == right {
+        format!("`{kind}` needs the right `{right}`")
+    } else {
+        format!("`{kind}` with these settings needs the right `{right}`")
+    };
+    Err(refusal(ErrorCode::Forbidden, text))
 }
 
 /// A field holds a word that is none of the known ones.
@@ -104,13 +121,28 @@ impl Told for SearchError {
     }
 }
 
+impl Told for ExportError {
+    fn told(&self) -> ApiError {
+        match self {
+            Self::UnknownConversation { .. } => {
+                refusal(ErrorCode::UnknownConversation, self.to_string())
+            }
+            Self::BadCursor => refusal(ErrorCode::InvalidMessage, self.to_string()),
+            Self::BeganAnew => ApiError::new(ErrorCode::StaleCursor, self.to_string(), Retry::Now),
+            Self::Store(error) => error.told(),
+        }
+    }
+}
+
 impl Told for DetailError {
     fn told(&self) -> ApiError {
         match self {
             Self::UnknownConversation { .. } => {
                 refusal(ErrorCode::UnknownConversation, self.to_string())
             }
-            Self::UnknownToolUse { .. } => refusal(ErrorCode::UnknownToolUse, self.to_string()),
+            Self::UnknownToolUse { .. } | Self::UnknownImage { .. } => {
+                refusal(ErrorCode::UnknownToolUse, self.to_string())
+            }
             Self::Store(error) => error.told(),
         }
     }
@@ -139,12 +171,41 @@ impl Told for GitError {
     fn told(&self) -> ApiError {
         let (code, retry) = match self {
             Self::NoRepository => (ErrorCode::NoRepository, Retry::Never),
-            Self::TooLong(_) => (ErrorCode::GitFailed, Retry::Later),
+            Self::Full { .. } => (ErrorCode::DiskFull, Retry::Later),
+            Self::TooLong(_) | Self::Unwritten { .. } => (ErrorCode::GitFailed, Retry::Later),
             Self::Missing
             | Self::Elsewhere
             | Self::Overloaded
             | Self::Refused { .. }
+            | Self::Half { .. }
             | Self::Io(_) => (ErrorCode::GitFailed, Retry::Never),
+        };
+        ApiError::new(code, self.to_string(), retry)
+    }
+}
+
+impl Told for WorktreeError {
+    fn told(&self) -> ApiError {
+        let (code, retry) = match self {
+            Self::Unknown { .. } => (ErrorCode::UnknownWorktree, Retry::Never),
+            Self::BadName { .. } => (ErrorCode::InvalidMessage, Retry::Never),
+            Self::Taken { .. } => (ErrorCode::BranchTaken, Retry::Never),
+            Self::Uncommitted { .. } | Self::Submodules { .. } => {
+                (ErrorCode::UncommittedWork, Retry::Never)
+            }
+            Self::NoBase { .. } | Self::Conflicts { .. } => (ErrorCode::Conflict, Retry::Never),
+            Self::NotReady { .. } | Self::Busy { .. } => (ErrorCode::Conflict, Retry::Later),
+            Self::Io(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+                ) =>
+            {
+                (ErrorCode::DiskFull, Retry::Later)
+            }
+            Self::Io(_) => (ErrorCode::Internal, Retry::Never),
+            Self::Git(error) => return error.told(),
+            Self::Store(error) => return error.told(),
         };
         ApiError::new(code, self.to_string(), retry)
     }

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use estelle_proto::files::{FileEncoding, FileList, FileListResult, FileRead, FileReadResult};
-use estelle_proto::{
-    ApiError, ConversationId, ErrorCode, PathText, Reply as _, WorkspaceId, limits,
-};
+use estelle_proto::{ApiError, ConversationId, ErrorCode, PathText, WorkspaceId, limits};
 
 use super::context::{Asker, Context};
 use super::conversations::known;
@@ -55,11 +53,8 @@ pub(super) async fn list(cx: &Context, asker: &Asker, request: FileList) {
         path: request.path.clone(),
         ..FileListResult::new(cx.device(), request.workspace_id.clone(), Vec::new())
     };
-    let result = match try_list(cx, request, result.clone()).await {
-        Ok(listed) => listed,
-        Err(error) => result.failed(error),
-    };
-    asker.answer(result.in_reply_to(id.as_ref()));
+    let listing = |result| try_list(cx, request, result);
+    asker.answer_with(id.as_ref(), result, listing).await;
 }
 
 async fn try_list(
@@ -98,11 +93,8 @@ pub(super) async fn read(cx: &Context, asker: &Asker, request: FileRead) {
     let id = request.request_id.clone();
     let (workspace, path) = (request.workspace_id.clone(), request.path.clone());
     let result = FileReadResult::new(cx.device(), workspace, path);
-    let result = match try_read(cx, request, result.clone()).await {
-        Ok(read) => read,
-        Err(error) => result.failed(error),
-    };
-    asker.answer(result.in_reply_to(id.as_ref()));
+    let reading = |result| try_read(cx, request, result);
+    asker.answer_with(id.as_ref(), result, reading).await;
 }
 
 async fn try_read(

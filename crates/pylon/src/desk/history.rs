@@ -1,14 +1,15 @@
-//! History: pages, search, and the whole of a call.
+//! History: pages, search, the whole of a call, and the whole as a document.
 
+use estelle_proto::export::{ExportFormat, HistoryExport, HistoryExportResult};
 use estelle_proto::history::HistoryRequest;
 use estelle_proto::lookup::{HistorySearch, HistorySearchResult, ToolDetail, ToolDetailResult};
 use estelle_proto::usage::{UsageGroup, UsageRequest, UsageResult};
-use estelle_proto::{ApiError, Reply, ToolUseId};
+use estelle_proto::{ApiError, Reply};
 
 use super::context::{Asker, Context, now};
 use super::conversations::no_history;
 use super::error::{Told, unknown_word};
-use crate::store::{PageQuery, SearchQuery, UsagePage, UsageQuery};
+use crate::store::{DetailChunk, ExportPage, PageQuery, SearchQuery, UsagePage, UsageQuery};
 
 pub(super) async fn page(cx: &Context, asker: &Asker, request: HistoryRequest) {
     let page = cx.store.page(PageQuery::from(&request)).await;
@@ -30,32 +31,89 @@ pub(super) async fn search(cx: &Context, asker: &Asker, request: HistorySearch) 
     asker.answer(result.in_reply_to(request.request_id.as_ref()));
 }
 
-pub(super) async fn detail(cx: &Context, asker: &Asker, request: ToolDetail) {
-    let (conversation, call) = (request.conversation_id, request.tool_use_id);
-    let new =
-        |call: &ToolUseId| ToolDetailResult::new(cx.device(), conversation.clone(), call.clone());
-    let parts = match cx
-        .store
-        .tool_detail(conversation.clone(), call.clone())
-        .await
-    {
-        Ok(parts) => parts,
-        Err(error) => {
-            let result = new(&call).failed(error.told());
-            return asker.answer(result.in_reply_to(request.request_id.as_ref()));
-        }
+pub(super) async fn export(cx: &Context, asker: &Asker, request: HistoryExport) {
+    let result = HistoryExportResult::new(cx.device(), request.conversation_id.clone());
+    let result = match try_export(cx, &request).await {
+        Ok(page) => HistoryExportResult {
+            text: Some(page.text),
+            total_count: Some(page.total),
+            next_cursor: page.next_cursor,
+            ..result
+        },
+        Err(error) => result.failed(error),
     };
-    for chunk in parts.chunks() {
-        asker.answer(ToolDetailResult {
-            part: Some(chunk.part),
-            chunk: Some(chunk.chunk.to_owned()),
-            offset: Some(chunk.offset),
-            total_bytes: Some(chunk.total_bytes),
-            last: Some(chunk.last),
-            request_id: request.request_id.clone(),
-            ..new(&call)
+    asker.answer(result.in_reply_to(request.request_id.as_ref()));
+}
+
+async fn try_export(cx: &Context, request: &HistoryExport) -> Result<ExportPage, ApiError> {
+    if let ExportFormat::Unknown(word) = &request.format {
+        return Err(unknown_word("format", word));
+    }
+    let page = cx.store.export(request.into()).await;
+    page.map_err(|error| error.told())
+}
+
+/// Calls whose whole is told at once; others wait, because each is in memory meanwhile.
+pub(super) const DETAILS: usize = 4;
+
+pub(super) async fn detail(cx: &Context, asker: &Asker, request: ToolDetail) {
+    // The desk closes it never.
+    let _turn = cx.details.acquire().await.ok();
+    let (conversation, call) = (&request.conversation_id, &request.tool_use_id);
+    let result = ToolDetailResult {
+        request_id: request.request_id.clone(),
+        ..ToolDetailResult::new(cx.device(), conversation.clone(), call.clone())
+    };
+    let (place, id) = (conversation.clone(), call.clone());
+    let parts = match request.image {
+        Some(number) => cx.store.tool_image(place, id, number).await,
+        None => cx.store.tool_detail(place, id).await,
+    };
+    let parts = match parts {
+        Ok(parts) => parts,
+        Err(error) => return asker.answer(result.failed(error.told())),
+    };
+    let chunks = parts.chunks();
+    if let Some(cursor) = &request.cursor {
+        return asker.answer(match one_chunk(&result, &chunks, cursor) {
+            Ok(chunk) => chunk,
+            Err(error) => result.failed(error),
         });
     }
+    for chunk in &chunks {
+        if !asker.answer_in_turn(with_chunk(&result, chunk)).await {
+            return;
+        }
+    }
+}
+
+fn with_chunk(result: &ToolDetailResult, chunk: &DetailChunk<'_>) -> ToolDetailResult {
+    ToolDetailResult {
+        part: Some(chunk.part.clone()),
+        chunk: Some(chunk.chunk.to_owned()),
+        offset: Some(chunk.offset),
+        total_bytes: Some(chunk.total_bytes),
+        last: Some(chunk.last),
+        ..result.clone()
+    }
+}
+
+/// The chunk at a cursor, and where the next one is. A cursor is the number of a chunk; the first one is empty.
+fn one_chunk(
+    result: &ToolDetailResult,
+    chunks: &[DetailChunk<'_>],
+    cursor: &str,
+) -> Result<ToolDetailResult, ApiError> {
+    let number = match cursor {
+        "" => Some(0),
+        number => number.parse::<usize>().ok(),
+    };
+    let found = number.and_then(|number| Some((number, chunks.get(number)?)));
+    let (number, chunk) = found.ok_or_else(|| unknown_word("cursor", cursor))?;
+    Ok(ToolDetailResult {
+        next_cursor: (!chunk.last).then(|| (number + 1).to_string()),
+        ..with_chunk(result, chunk)
+    })
 }
 
 pub(super) async fn usage(cx: &Context, asker: &Asker, request: UsageRequest) {

@@ -12,16 +12,19 @@ use estelle_proto::claude::ClaudeEventMessage;
 use estelle_proto::conversations::ConversationStatusUpdate;
 use estelle_proto::ipc::{HostEvent, SessionStatus, StatusResponse};
 use estelle_proto::{
-    Broadcast, ClaudeEvent, ConversationId, ConversationStatus, DeviceId, Envelope, Seq, To,
+    Broadcast, ClaudeEvent, ConversationId, ConversationStatus, DeviceId, Envelope, Seq, Timestamp,
     WorkspaceId,
 };
 
 use super::actor::Actor;
-use super::context::Asker;
+use super::context::{Asker, now};
+use super::continuing;
+use super::live::Standing;
 use super::local::Item;
-use super::room::Audience;
+use super::room::{Audience, Room};
+use crate::failpoint;
 use crate::link::host::FromHost;
-use crate::store::{ConversationError, Outcome, StoreError};
+use crate::store::{ConversationError, Outcome, StoreError, Telling, is_about_continuing};
 
 /// How long a batch that could not be stored waits.
 pub(super) const RETRY: Duration = Duration::from_secs(1);
@@ -62,16 +65,45 @@ impl Actor {
     }
 
     async fn take_events(&mut self, events: &Arc<[HostEvent]>) -> Result<(), StoreError> {
-        let outcomes = self.cx.store.apply(Arc::clone(events)).await?;
-        let (mut notable, mut is_used) = (BTreeSet::new(), false);
+        let telling = Telling {
+            now: now(),
+            watched: self.room.all_viewed(),
+            silent: self.room.all_muted(),
+            has_webhook: self.cx.config.notify.webhook.is_some(),
+        };
+        let is_old_decision = |event: &&HostEvent| {
+            is_decision(&event.event) && event.timestamp.is_some_and(|at| telling.is_old(at))
+        };
+        let old = events.iter().filter(is_old_decision);
+        let old: BTreeSet<_> = old.map(|event| event.session_id.clone()).collect();
+        let applied = self.cx.store.apply_telling(Arc::clone(events), telling);
+        let outcomes = applied.await?;
+        failpoint::reach("events-stored");
+        self.cx.wake.notify_one();
+        self.cx.reset.notify_one();
+        let (mut notable, mut continuing) = (BTreeSet::new(), BTreeSet::new());
+        let (mut is_used, mut is_spent) = (false, false);
         for (event, outcome) in events.iter().zip(outcomes) {
             match outcome {
                 Outcome::Applied | Outcome::Passing => {
                     is_used |=
                         matches!(event.event, ClaudeEvent::Result(_) | ClaudeEvent::Limits(_));
+                    if matches!(event.event, ClaudeEvent::Result(_)) {
+                        self.room.ended(event.session_id.clone());
+                    }
+                    // What begins may have been sent just before a line was passed.
+                    is_spent |= matches!(
+                        event.event,
+                        ClaudeEvent::Result(_)
+                            | ClaudeEvent::State(_)
+                            | ClaudeEvent::ToolComplete(_)
+                    );
                     self.show(event).await;
                     if is_idle(&event.event) {
                         self.visit_worker_at(&event.session_id);
+                    }
+                    if is_about_continuing(&event.event) {
+                        continuing.insert(event.session_id.clone());
                     }
                     if is_notable(&event.event) {
                         notable.insert(event.session_id.clone());
@@ -89,11 +121,25 @@ impl Actor {
                 }
             }
         }
+        for conversation in continuing {
+            self.tell_continuation(&conversation).await;
+        }
         for conversation in notable {
             self.tell_unread(&conversation).await;
         }
+        // A machine that slept hears late of what is asked now.
+        for conversation in old {
+            if !self.room.is_behind(&conversation)
+                && let Err(error) = self.settle_decisions(&conversation).await
+            {
+                tracing::warn!(%error, "what was asked long ago is told of when the host is back");
+            }
+        }
         if is_used {
             self.announce_status();
+        }
+        if is_spent {
+            self.hold_budgets();
         }
         Ok(())
     }
@@ -103,21 +149,30 @@ impl Actor {
             FromHost::Up(_) => {
                 self.announce_status();
                 self.list_left_forks();
+                self.finish_removals();
+                // What was touched before is not in its logs.
+                self.touch(self.room.all_viewed());
                 self.visit_all_workers();
             }
-            FromHost::Down(_) => self.announce_status(),
+            FromHost::Down(_) => {
+                self.announce_status();
+                self.lost_hosts.send_modify(|count| *count += 1);
+            }
             FromHost::Status(status) => self.on_status(&status).await?,
             FromHost::Began(began) if began.fresh => {
                 let id = began.session_id;
+                self.room.fall_behind(id.clone());
                 ignore_unknown(self.cx.store.begin_afresh(id.clone()).await)?;
                 self.watchers.cut(&id);
                 self.room.mute(id);
             }
-            FromHost::Began(_) => {}
+            FromHost::Began(began) => self.room.fall_behind(began.session_id),
             FromHost::Snapshot(snapshot) => {
                 self.on_session(&snapshot.status).await?;
                 let id = &snapshot.session_id;
                 let is_news = self.room.live(id).catch_up(&snapshot.status);
+                self.room.catch_up(id);
+                self.settle_decisions(id).await?;
                 if self.room.unmute(id) {
                     self.tell_status(id, Some(snapshot.seq)).await;
                 } else if is_news {
@@ -125,21 +180,22 @@ impl Actor {
                 }
             }
             FromHost::Permission(open) => {
-                let conversation = open.session_id.clone();
+                let (conversation, since) = (open.session_id.clone(), open.opened_at);
                 if let Some(event) = self.room.live(&conversation).permission(open) {
-                    self.show(&HostEvent::new(conversation, event)).await;
+                    self.show(&asked(conversation, event, since)).await;
                 }
             }
             FromHost::Question(open) => {
-                let conversation = open.session_id.clone();
+                let (conversation, since) = (open.session_id.clone(), open.opened_at);
                 if let Some(event) = self.room.live(&conversation).question(open) {
-                    self.show(&HostEvent::new(conversation, event)).await;
+                    self.show(&asked(conversation, event, since)).await;
                 }
             }
             FromHost::Shutdown(notice) => {
                 tracing::info!(reason = %notice.reason, "the host goes down with its runs");
                 self.watchers.tell_all(&Item::Shutdown(notice));
             }
+            FromHost::Call(call) => self.begin_call(call),
             FromHost::Complaint(report) => {
                 tracing::warn!(error = %report.error, about = ?report.about, "the host complains");
             }
@@ -149,20 +205,52 @@ impl Actor {
     }
 
     /// The host says how all conversations are. Those it does not know do nothing.
+    ///
+    /// That may be about thousands of them, while everybody waits: what is new is written at once, and told as one list.
     async fn on_status(&mut self, status: &StatusResponse) -> Result<(), StoreError> {
-        for session in &status.sessions {
-            self.on_session(session).await?;
-        }
+        let mut sessions = status.sessions.clone();
         let known: BTreeSet<_> = status.sessions.iter().map(|s| &s.session_id).collect();
         for workspace in self.cx.store.workspaces(None).await?.workspaces {
-            for conversation in workspace.conversations {
-                let id = conversation.conversation_id;
-                if conversation.status != ConversationStatus::Idle && !known.contains(&id) {
-                    let idle = SessionStatus::new(id, ConversationStatus::Idle);
-                    self.on_session(&idle).await?;
-                }
+            let conversations = workspace.conversations.into_iter();
+            let busy = conversations.filter(|one| one.status != ConversationStatus::Idle);
+            let unknown = busy.filter(|one| !known.contains(&one.conversation_id));
+            sessions.extend(
+                unknown
+                    .map(|one| SessionStatus::new(one.conversation_id, ConversationStatus::Idle)),
+            );
+        }
+        let news = |room: &Room, session: &SessionStatus| {
+            let live = room.get(&session.session_id);
+            live.is_none_or(|live| live.is_changed_by(session))
+        };
+        let said = sessions.iter().filter(|session| news(&self.room, session));
+        let said = said.map(|session| (session.session_id.clone(), session.state.clone()));
+        let kept = self.cx.store.set_statuses(said.collect()).await?;
+        for session in &sessions {
+            let is_news = news(&self.room, session);
+            if is_news && !kept.known.contains(&session.session_id) {
+                continue;
+            }
+            self.room.live(&session.session_id).correct(session);
+            if is_news && session.state == ConversationStatus::Idle {
+                self.visit_worker_at(&session.session_id);
             }
         }
+        let changed = sessions.iter();
+        let changed = changed.filter(|one| kept.changed.contains(&one.session_id));
+        match changed.collect::<Vec<_>>().as_slice() {
+            [] => {}
+            [one] => self.tell_status(&one.session_id, one.seq).await,
+            several => {
+                for session in several {
+                    let state = || Item::Status(session.state.clone());
+                    self.watchers.tell(&session.session_id, state);
+                }
+                self.announce_list();
+            }
+        }
+        // What an earlier pylon counted, it may neither have told nor stopped; only now is it known what runs.
+        self.hold_budgets();
         Ok(())
     }
 
@@ -187,9 +275,18 @@ impl Actor {
         Ok(())
     }
 
+    /// It is known which decisions of a conversation wait, so that people can be told of those that were asked long ago.
+    async fn settle_decisions(&mut self, id: &ConversationId) -> Result<(), StoreError> {
+        let open = self.room.live(id).open_calls();
+        self.cx.store.settle_held(id.clone(), open).await?;
+        self.cx.wake.notify_one();
+        Ok(())
+    }
+
     /// Shows an event to whom it concerns.
     async fn show(&mut self, event: &HostEvent) {
         let id = &event.session_id;
+        let was_at = self.room.live(id).activity();
         self.room.live(id).fold(&event.event, event.timestamp);
         if self.room.is_muted(id) {
             return;
@@ -207,13 +304,16 @@ impl Actor {
         match Audience::of(&event.event) {
             Audience::Everybody => self.post(&Envelope::broadcast(Broadcast::Clients, message)),
             Audience::Viewers => {
-                if let Some(viewers) = To::devices(self.room.viewers(id)) {
-                    self.post(&Envelope::to(viewers, message));
-                }
+                let viewers = self.room.viewers(id);
+                self.post_to(&viewers, message);
             }
         }
         if matches!(event.event, ClaudeEvent::State(_)) {
             self.tell_status(id, event.seq).await;
+        } else if self.room.live(id).is_at_other(was_at.as_ref()) || is_about_process(&event.event)
+        {
+            let update = self.status_of(id).await;
+            self.post(&Envelope::broadcast(Broadcast::Clients, update));
         }
     }
 
@@ -228,6 +328,7 @@ impl Actor {
     pub(super) async fn show_under_way(&mut self, asker: &Asker, id: &ConversationId) {
         let live = self.room.live(id);
         let standing = live.under_way().into_iter().chain(live.waiting());
+        let standing = standing.map(Standing::from);
         let events = standing.chain(live.pending()).collect();
         self.repeat(asker, id, events).await;
     }
@@ -241,13 +342,14 @@ impl Actor {
     }
 
     /// Tells one client what others know.
-    async fn repeat(&mut self, asker: &Asker, id: &ConversationId, events: Vec<ClaudeEvent>) {
+    async fn repeat(&mut self, asker: &Asker, id: &ConversationId, events: Vec<Standing>) {
         let Some(workspace) = self.home(id).await else {
             return;
         };
-        for event in events {
+        for Standing { event, at } in events {
             let mut message = ClaudeEventMessage::new(workspace.clone(), id.clone(), event);
             message.device_id = Some(self.cx.device());
+            message.timestamp = at;
             asker.answer(message);
         }
     }
@@ -256,10 +358,31 @@ impl Actor {
     async fn tell_status(&mut self, id: &ConversationId, seq: Option<Seq>) {
         let status = self.room.live(id).status();
         self.watchers.tell(id, || Item::Status(status.clone()));
-        let mut update = ConversationStatusUpdate::new(self.cx.device(), id.clone(), status);
-        update.workspace_id = self.home(id).await;
+        let mut update = self.status_of(id).await;
         update.seq = seq;
         self.post(&Envelope::broadcast(Broadcast::Clients, update));
+    }
+
+    /// The state of a conversation, with what is known of its process.
+    async fn status_of(&mut self, id: &ConversationId) -> ConversationStatusUpdate {
+        let live = self.room.live(id);
+        let (status, suspect) = (live.status(), live.suspect());
+        let activity = live.activity();
+        let mut update = ConversationStatusUpdate::new(self.cx.device(), id.clone(), status);
+        update.activity = activity;
+        update.process = suspect;
+        if let Ok(known) = self.cx.store.conversation(id.clone()).await {
+            update.process = update.process.or(known.conversation.process);
+            update.workspace_id = Some(known.workspace_id);
+        }
+        update
+    }
+
+    /// Tells all clients when a conversation goes on by itself, if it does.
+    pub(super) async fn tell_continuation(&mut self, id: &ConversationId) {
+        if let Some(status) = continuing::status(&self.cx, id.clone()).await {
+            self.post(&Envelope::broadcast(Broadcast::Clients, status));
+        }
     }
 
     /// Tells those who look elsewhere that there is something new: once, until they look.
@@ -271,14 +394,13 @@ impl Actor {
             Ok(devices) => devices,
             Err(error) => return tracing::warn!(%error, "who has not read it is not known"),
         };
-        let Some(to) = To::devices(self.room.untold(id, &unread_by)) else {
+        let untold = self.room.untold(id, &unread_by);
+        if untold.is_empty() {
             return;
-        };
-        let status = self.room.live(id).status();
-        let mut update = ConversationStatusUpdate::new(self.cx.device(), id.clone(), status);
-        update.workspace_id = self.home(id).await;
+        }
+        let mut update = self.status_of(id).await;
         update.unread = Some(true);
-        self.post(&Envelope::to(to, update));
+        self.post_to(&untold, update);
     }
 
     /// The workspace of a conversation, which never changes.
@@ -292,9 +414,34 @@ impl Actor {
     }
 }
 
+/// What a person has to decide, as it was asked; it is as old as it is.
+fn asked(id: ConversationId, event: ClaudeEvent, since: Option<Timestamp>) -> HostEvent {
+    HostEvent {
+        timestamp: since,
+        ..HostEvent::new(id, event)
+    }
+}
+
 /// A turn ended.
 fn is_idle(event: &ClaudeEvent) -> bool {
     matches!(event, ClaudeEvent::State(change) if change.state == ConversationStatus::Idle)
+}
+
+/// A person has to answer.
+fn is_decision(event: &ClaudeEvent) -> bool {
+    matches!(
+        event,
+        ClaudeEvent::PermissionAsked(_) | ClaudeEvent::QuestionAsked(_)
+    )
+}
+
+/// A process ended or began, which the list of conversations tells.
+fn is_about_process(event: &ClaudeEvent) -> bool {
+    matches!(event, ClaudeEvent::Error(failure) if failure.exit_code.is_some())
+        || matches!(
+            event,
+            ClaudeEvent::Paused(_) | ClaudeEvent::Resumed(_) | ClaudeEvent::Init(_)
+        )
 }
 
 /// What a person who looks elsewhere wants to know of.

@@ -21,6 +21,12 @@ pub(super) enum Lane {
     List,
     /// Telling all clients how the pylon is.
     Status,
+    /// Holding what was spent against budgets.
+    Budgets,
+    /// Telling the host what was deleted and cleared.
+    Removals,
+    /// Telling the host what people look at.
+    Looks,
 }
 
 impl Lane {

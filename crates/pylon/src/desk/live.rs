@@ -3,15 +3,42 @@
 //! Folded from the host's events and corrected by its snapshots. Nothing here is kept: after a restart the host tells
 //! it all again.
 
+use std::collections::BTreeSet;
+
+use estelle_proto::conversations::ProcessState;
 use estelle_proto::events::{
     Activity, ActivityState, PermissionAsked, QuestionAsked, StateChanged, StateUpdate,
 };
-use estelle_proto::ipc::{PermissionRequest, QuestionRequest, SessionStatus};
+use estelle_proto::ipc::{PermissionRequest, ProcessStatus, QuestionRequest, SessionStatus};
 use estelle_proto::waiting::{Waiting, WaitingMessage};
 use estelle_proto::writing::BlockKind;
 use estelle_proto::{ClaudeEvent, ConversationStatus, Timestamp, ToolUseId};
 
 use super::writing::Writing;
+
+/// What waits for a person.
+#[derive(Debug, Clone, PartialEq)]
+struct Open {
+    id: ToolUseId,
+    /// As it was asked.
+    event: ClaudeEvent,
+    /// Since when, if that was said.
+    since: Option<Timestamp>,
+}
+
+/// An event that somebody who comes later is told, with the moment it is of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Standing {
+    pub(super) event: ClaudeEvent,
+    pub(super) at: Option<Timestamp>,
+}
+
+impl From<ClaudeEvent> for Standing {
+    fn from(event: ClaudeEvent) -> Self {
+        let at = None;
+        Self { event, at }
+    }
+}
 
 /// One conversation, now.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,19 +47,40 @@ pub(super) struct Live {
     status: Option<ConversationStatus>,
     /// Since when a turn is under way, if the host said so.
     pub(super) working_since: Option<Timestamp>,
-    /// What waits for a person, oldest first, as it was asked.
-    decisions: Vec<(ToolUseId, ClaudeEvent)>,
+    /// What waits for a person, oldest first.
+    decisions: Vec<Open>,
     /// What the agent is at, while a turn is under way.
     activity: Option<ActivityState>,
     writing: Writing,
     /// Messages that wait until the agent is free.
     waiting: Vec<WaitingMessage>,
+    /// Why the host does not trust what it knows of the process, if it does not.
+    suspect: Option<String>,
 }
 
 impl Live {
     /// The state; what the host said nothing about does nothing.
     pub(super) fn status(&self) -> ConversationStatus {
         self.status.clone().unwrap_or(ConversationStatus::Idle)
+    }
+
+    /// What the agent is at, while a turn is under way.
+    pub(super) fn activity(&self) -> Option<ActivityState> {
+        self.activity.clone().filter(|_| self.is_active())
+    }
+
+    /// Whether the agent is at something else than before. While a person is waited for that is no news.
+    pub(super) fn is_at_other(&self, before: Option<&ActivityState>) -> bool {
+        self.decisions.is_empty() && self.activity().as_ref() != before
+    }
+
+    /// That the facts about its process contradict each other, if they do.
+    pub(super) fn suspect(&self) -> Option<ProcessState> {
+        let why = self.suspect.clone()?;
+        Some(ProcessState {
+            why: Some(why),
+            ..ProcessState::new(ProcessStatus::Suspect)
+        })
     }
 
     /// Something happened.
@@ -44,13 +92,14 @@ impl Live {
         match event {
             ClaudeEvent::State(change) => self.enter(&change.state, at),
             ClaudeEvent::PermissionAsked(asked) => {
-                self.ask(asked.tool_use_id.clone(), event.clone());
+                self.ask(asked.tool_use_id.clone(), event.clone(), at);
             }
             ClaudeEvent::QuestionAsked(asked) => {
-                self.ask(asked.tool_use_id.clone(), event.clone());
+                self.ask(asked.tool_use_id.clone(), event.clone(), at);
             }
             ClaudeEvent::DecisionAnswered(answered) => {
-                self.decisions.retain(|(id, _)| *id != answered.tool_use_id);
+                self.decisions
+                    .retain(|open| open.id != answered.tool_use_id);
             }
             ClaudeEvent::Waiting(waiting) => self.waiting.clone_from(&waiting.messages),
             _ => self.write(event),
@@ -100,14 +149,21 @@ impl Live {
         self.status = Some(status.clone());
     }
 
+    /// The calls that wait for a person.
+    pub(super) fn open_calls(&self) -> BTreeSet<ToolUseId> {
+        self.decisions.iter().map(|open| open.id.clone()).collect()
+    }
+
     /// Whether the state is another one than the host says.
     pub(super) fn is_changed_by(&self, status: &SessionStatus) -> bool {
-        self.status.as_ref() != Some(&status.state)
+        self.status.as_ref() != Some(&status.state) || self.suspect != suspicion(status)
     }
 
     /// What the host says counts.
     pub(super) fn correct(&mut self, status: &SessionStatus) {
         self.status = Some(status.state.clone());
+        self.suspect = suspicion(status);
+        self.activity.clone_from(&status.activity);
         self.working_since = status.start_time;
         let is_open = |id: &ToolUseId| {
             let permissions = status.pending_permissions.iter().flatten();
@@ -119,7 +175,7 @@ impl Live {
                 .chain(oldest.map(|open| &open.tool_use_id))
                 .any(|open| open == id)
         };
-        self.decisions.retain(|(id, _)| is_open(id));
+        self.decisions.retain(|open| is_open(&open.id));
     }
 
     /// The host says what is being written, in its place among the events. Tells whether that is something else than
@@ -160,40 +216,62 @@ impl Live {
             kind: open.kind,
             input_hash: open.input_hash,
             reason: open.reason,
+            why: open.why,
+            parent_tool_use_id: open.parent_tool_use_id,
             ..PermissionAsked::new(open.tool_name, open.tool_input, open.tool_use_id)
         };
-        self.ask(id, event.into())
+        self.ask(id, event.into(), open.opened_at)
     }
 
     /// The host repeats open questions. Gives them as an event if they were not known.
     pub(super) fn question(&mut self, open: QuestionRequest) -> Option<ClaudeEvent> {
         let id = open.tool_use_id.clone();
-        let event = QuestionAsked::new(open.tool_use_id, open.questions);
-        self.ask(id, event.into())
+        let event = QuestionAsked {
+            input_hash: open.input_hash,
+            parent_tool_use_id: open.parent_tool_use_id,
+            ..QuestionAsked::new(open.tool_use_id, open.questions)
+        };
+        self.ask(id, event.into(), open.opened_at)
     }
 
-    fn ask(&mut self, id: ToolUseId, event: ClaudeEvent) -> Option<ClaudeEvent> {
-        if self.decisions.iter().any(|(known, _)| *known == id) {
+    fn ask(
+        &mut self,
+        id: ToolUseId,
+        event: ClaudeEvent,
+        since: Option<Timestamp>,
+    ) -> Option<ClaudeEvent> {
+        if self.decisions.iter().any(|open| open.id == id) {
             return None;
         }
-        self.decisions.push((id, event.clone()));
-        Some(event)
+        let asked = event.clone();
+        self.decisions.push(Open { id, event, since });
+        Some(asked)
     }
 
     /// What somebody who begins to look has to be told beside the history: the state and what waits for a person.
-    pub(super) fn pending(&self) -> Vec<ClaudeEvent> {
+    pub(super) fn pending(&self) -> Vec<Standing> {
         if self.decisions.is_empty() {
             return Vec::new();
         }
-        let state = StateChanged::new(ConversationStatus::Permission).into();
-        let asked = self.decisions.iter().map(|(_, event)| event.clone());
-        std::iter::once(state).chain(asked).collect()
+        let state: ClaudeEvent = StateChanged::new(ConversationStatus::Permission).into();
+        let asked = self.decisions.iter().map(|open| Standing {
+            event: open.event.clone(),
+            at: open.since,
+        });
+        std::iter::once(state.into()).chain(asked).collect()
     }
 
     /// Whether a turn is under way.
     pub(super) fn is_active(&self) -> bool {
         self.status() != ConversationStatus::Idle
     }
+}
+
+/// Why the facts about a process contradict each other, if the host says that they do.
+fn suspicion(status: &SessionStatus) -> Option<String> {
+    let is_suspect = status.process == Some(ProcessStatus::Suspect);
+    let why = status.evidence.as_ref().and_then(|facts| facts.why.clone());
+    is_suspect.then(|| why.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -214,7 +292,7 @@ mod tests {
         let pending = live.pending();
         pending
             .iter()
-            .map(|event| event.kind().to_owned())
+            .map(|standing| standing.event.kind().to_owned())
             .collect()
     }
 
@@ -234,7 +312,7 @@ mod tests {
             &DecisionAnswered::new(id, DecisionState::Answered).into(),
             None,
         );
-        assert_eq!(live.pending()[1], asked("b"));
+        assert_eq!(live.pending()[1].event, asked("b"));
         live.fold(&StateChanged::new(ConversationStatus::Idle).into(), None);
         assert!(
             kinds(&live).is_empty(),

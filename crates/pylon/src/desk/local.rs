@@ -12,11 +12,11 @@ use estelle_proto::{
     ApiError, AppToPylon, ClaudeEvent, ConversationId, ConversationStatus, Envelope, Epoch,
     ErrorCode, Message as _, PylonToApp, Retry, Right, Seq,
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::actor::Actor;
 use super::context::Asker;
-use super::error::{Told, refusal};
+use super::error::{Told, permitted};
 use super::requests;
 use crate::link::relay::Outlet;
 use crate::store::{PageFrom, PageQuery};
@@ -79,6 +79,7 @@ pub struct Watch {
 #[derive(Debug, Clone)]
 pub struct LocalDesk {
     pub(super) desk: mpsc::Sender<Local>,
+    pub(super) lost_hosts: watch::Receiver<u64>,
 }
 
 impl LocalDesk {
@@ -108,6 +109,16 @@ impl LocalDesk {
         Ok(answer)
     }
 
+    /// Returns when the connection to the host is lost from now on, and everything that came over it was taken in and told.
+    pub fn lost_host(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut lost = self.lost_hosts.clone();
+        lost.mark_unchanged();
+        async move {
+            // A desk that is gone takes nothing in any more.
+            let _ = lost.changed().await;
+        }
+    }
+
     /// Watches a conversation.
     pub async fn watch(&self, conversation: ConversationId) -> Result<Watch, ApiError> {
         let (items, told) = mpsc::channel(UNREAD);
@@ -127,7 +138,7 @@ impl LocalDesk {
 
 fn closed() -> ApiError {
     let text = "the Pylon is being stopped";
-    ApiError::new(ErrorCode::Internal, text.to_owned(), Retry::Later)
+    ApiError::new(ErrorCode::HostUnavailable, text.to_owned(), Retry::Later)
 }
 
 /// Who watches what.
@@ -199,10 +210,7 @@ impl Actor {
             to_all: false,
             outlet,
         };
-        let right = message.right();
-        if !rights.contains(&right) {
-            let text = format!("`{}` needs the right `{right}`", message.kind());
-            let error = refusal(ErrorCode::Forbidden, text);
+        if let Err(error) = permitted(rights, &message) {
             return asker.complain(error, Some(message.kind()));
         }
         self.admit(asker, message);
@@ -221,11 +229,12 @@ impl Actor {
         let page = page.map_err(|error| error.told())?;
         let live = self.room.live(id);
         let standing = live.under_way().into_iter().chain(live.waiting());
+        let pending = live.pending().into_iter().map(|open| open.event);
         Ok(Beginning {
             head: page.head_seq,
             epoch: page.epoch,
             status: live.status(),
-            under_way: standing.chain(live.pending()).collect(),
+            under_way: standing.chain(pending).collect(),
         })
     }
 }

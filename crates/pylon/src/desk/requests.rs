@@ -5,8 +5,9 @@ use estelle_proto::{AppToPylon, ErrorCode, Message as _, RequestId};
 use super::context::{Asker, Context};
 use super::error::refusal;
 use super::{
-    changes, claude, conversations, files, folders, history, reports, rules, tasks, terminals,
-    version, worker, workspaces,
+    attachments, budgets, changes, claude, continuing, conversations, files, folders, history,
+    notifications, reports, rules, saved, tasks, terminals, turns, version, worker, workspaces,
+    worktrees,
 };
 use crate::deploy;
 
@@ -22,6 +23,10 @@ pub(super) fn request_id(message: &AppToPylon) -> Option<RequestId> {
 }
 
 /// Carries a request out and answers it.
+#[expect(
+    clippy::too_many_lines,
+    reason = "a table: one row for each kind of request"
+)]
 pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
     let (cx, asker) = (&cx, &asker);
     match message {
@@ -38,6 +43,7 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         AppToPylon::ConversationRename(request) => conversations::rename(cx, asker, request).await,
         AppToPylon::HistoryRequest(request) => history::page(cx, asker, request).await,
         AppToPylon::HistorySearch(request) => history::search(cx, asker, request).await,
+        AppToPylon::HistoryExport(request) => history::export(cx, asker, request).await,
         AppToPylon::ToolDetail(request) => history::detail(cx, asker, request).await,
         AppToPylon::UsageRequest(request) => history::usage(cx, asker, request).await,
         AppToPylon::ClaudeSend(request) => claude::send(cx, asker, request).await,
@@ -49,12 +55,25 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         }
         AppToPylon::ClaudeSetModel(request) => claude::set_model(cx, asker, request).await,
         AppToPylon::FolderList(request) => folders::list(cx, asker, request).await,
+        AppToPylon::BlobStart(request) => attachments::start(cx, asker, request).await,
+        AppToPylon::BlobChunk(request) => attachments::chunk(cx, asker, request).await,
+        AppToPylon::BlobEnd(request) => attachments::end(cx, asker, request).await,
+        AppToPylon::FolderCreate(request) => folders::create(cx, asker, request).await,
+        AppToPylon::FolderRename(request) => folders::rename(cx, asker, request).await,
         AppToPylon::FileList(request) => files::list(cx, asker, request).await,
         AppToPylon::FileRead(request) => files::read(cx, asker, request).await,
         AppToPylon::ChangesRequest(request) => changes::list(cx, asker, request).await,
         AppToPylon::DiffRequest(request) => changes::diff(cx, asker, request).await,
+        AppToPylon::TurnChanges(request) => turns::changes(cx, asker, request).await,
+        AppToPylon::WorktreeList(request) => worktrees::list(cx, asker, request).await,
+        AppToPylon::WorktreeMerge(request) => worktrees::merge(cx, asker, request).await,
+        AppToPylon::WorktreeRemove(request) => worktrees::remove(cx, asker, request).await,
+        AppToPylon::SavedList(request) => saved::list(cx, asker, request).await,
+        AppToPylon::SavedRead(request) => saved::read(cx, asker, request).await,
+        AppToPylon::SavedContinue(request) => saved::go_on(cx, asker, request).await,
         AppToPylon::RulesRequest(request) => rules::list(cx, asker, request).await,
         AppToPylon::RuleChange(request) => rules::change(cx, asker, request).await,
+        AppToPylon::ToolRevoke(request) => rules::revoke(cx, asker, request).await,
         AppToPylon::VersionCheckRequest(request) => version::check(cx, asker, request).await,
         AppToPylon::AppUpdateRequest(request) => version::update(cx, asker, request).await,
         AppToPylon::BugReport(request) => reports::keep(cx, asker, request).await,
@@ -73,6 +92,16 @@ pub(super) async fn carry_out(cx: Context, asker: Asker, message: AppToPylon) {
         AppToPylon::WorkerStatusRequest(request) => worker::tell(cx, asker, request).await,
         AppToPylon::WorkerStart(request) => worker::start(cx, asker, request).await,
         AppToPylon::WorkerStop(request) => worker::stop(cx, asker, request).await,
+        AppToPylon::NotificationsRequest(request) => notifications::show(cx, asker, request).await,
+        AppToPylon::NotificationsSet(request) => notifications::set(cx, asker, request).await,
+        AppToPylon::PushSubscribe(request) => notifications::subscribe(cx, asker, request).await,
+        AppToPylon::PushUnsubscribe(request) => {
+            notifications::unsubscribe(cx, asker, request).await;
+        }
+        AppToPylon::BudgetRequest(request) => budgets::show(cx, asker, request).await,
+        AppToPylon::BudgetSet(request) => budgets::set(cx, asker, request).await,
+        AppToPylon::ContinuationSet(request) => continuing::set(cx, asker, request).await,
+        AppToPylon::PushTest(request) => notifications::test(cx, asker, request).await,
         message @ (AppToPylon::DeployPrepare(_)
         | AppToPylon::DeployConfirm(_)
         | AppToPylon::DeployGo(_)

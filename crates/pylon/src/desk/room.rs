@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use estelle_proto::{ClaudeEvent, ConversationId, DeviceId};
 
+use super::context::Aside;
 use super::live::Live;
 
 /// Who has to be told of an event.
@@ -44,6 +45,7 @@ impl Audience {
             | ClaudeEvent::ToolComplete(_)
             | ClaudeEvent::Task(_)
             | ClaudeEvent::JournalDamage(_)
+            | ClaudeEvent::Remark(_)
             | ClaudeEvent::IdleWarning(_)
             | ClaudeEvent::SessionReset(_)
             | ClaudeEvent::Rewound(_)
@@ -67,6 +69,10 @@ pub(super) struct Room {
     live: BTreeMap<ConversationId, Live>,
     /// Conversations whose log is told again from its start. Clients fetch that as history, not event by event.
     muted: BTreeSet<ConversationId>,
+    /// Conversations of which the host still tells what happened while nobody listened.
+    behind: BTreeSet<ConversationId>,
+    /// Where a turn ended since budgets were last held against what was spent.
+    ended: BTreeSet<ConversationId>,
 }
 
 impl Room {
@@ -141,6 +147,39 @@ impl Room {
         viewers.map(|(client, _)| *client).collect()
     }
 
+    /// A turn ended, so that something was spent.
+    pub(super) fn ended(&mut self, conversation: ConversationId) {
+        self.ended.insert(conversation);
+    }
+
+    /// All conversations in which something may be under way: also where a turn ended, because a message that waited may have
+    /// begun the next one.
+    pub(super) fn spending(&mut self) -> BTreeSet<ConversationId> {
+        let active = self.live.iter().filter(|(_, live)| live.is_active());
+        let active = active.map(|(id, _)| id.clone());
+        active.chain(std::mem::take(&mut self.ended)).collect()
+    }
+
+    /// What is known of conversations beside what is in the store.
+    pub(super) fn asides(&self) -> BTreeMap<ConversationId, Aside> {
+        let asides = self.live.iter().map(|(id, live)| {
+            let (process, activity) = (live.suspect(), live.activity());
+            (id.clone(), Aside { process, activity })
+        });
+        let is_any = |aside: &Aside| aside.process.is_some() || aside.activity.is_some();
+        asides.filter(|(_, aside)| is_any(aside)).collect()
+    }
+
+    /// All conversations that somebody looks at.
+    pub(super) fn all_viewed(&self) -> BTreeSet<ConversationId> {
+        self.views.values().cloned().collect()
+    }
+
+    /// All conversations whose log is told again from its start.
+    pub(super) fn all_muted(&self) -> BTreeSet<ConversationId> {
+        self.muted.clone()
+    }
+
     /// Whether somebody who is there does not look at a conversation.
     pub(super) fn has_others(&self, conversation: &ConversationId) -> bool {
         let is_viewer = |client| self.views.get(client) == Some(conversation);
@@ -162,6 +201,11 @@ impl Room {
         there.into_iter().filter(is_new).collect()
     }
 
+    /// What is under way in a conversation, if anything of it is known.
+    pub(super) fn get(&self, conversation: &ConversationId) -> Option<&Live> {
+        self.live.get(conversation)
+    }
+
     /// What is under way in a conversation.
     pub(super) fn live(&mut self, conversation: &ConversationId) -> &mut Live {
         self.live.entry(conversation.clone()).or_default()
@@ -174,6 +218,21 @@ impl Room {
             .iter()
             .filter(|(id, live)| !self.is_muted(id) && !live.pending().is_empty());
         live.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// The host begins to tell what happened in a conversation while nobody listened.
+    pub(super) fn fall_behind(&mut self, conversation: ConversationId) {
+        self.behind.insert(conversation);
+    }
+
+    /// The host told all that happened until now.
+    pub(super) fn catch_up(&mut self, conversation: &ConversationId) {
+        self.behind.remove(conversation);
+    }
+
+    /// Whether more is to come of what happened before.
+    pub(super) fn is_behind(&self, conversation: &ConversationId) -> bool {
+        self.behind.contains(conversation)
     }
 
     /// The log of a conversation begins anew.
@@ -195,6 +254,8 @@ impl Room {
     pub(super) fn forget(&mut self, conversation: &ConversationId) {
         self.live.remove(conversation);
         self.muted.remove(conversation);
+        self.behind.remove(conversation);
+        self.ended.remove(conversation);
         self.views.retain(|_, viewed| viewed != conversation);
         self.told.retain(|(told, _)| told != conversation);
     }

@@ -12,10 +12,12 @@ use estelle_proto::tasks::{
 use estelle_proto::workspaces::{TaskStatus, TaskSummary, Workspace};
 use estelle_proto::{ApiError, ErrorCode, Reply as _, TaskId, WorkspaceId, limits};
 
+use super::budgets::lines;
 use super::context::{Asker, Context, now};
 use super::error::{bounded, refusal, unknown_word};
 use super::worker;
 use super::workspaces::known_workspace;
+use crate::store::Lines;
 use crate::tasks::task::{find, with_status};
 use crate::tasks::{FolderError, TaskFolder, Tasks};
 
@@ -137,7 +139,10 @@ pub(super) async fn create(cx: &Context, asker: &Asker, request: TaskCreate) {
     let workspace = request.workspace_id;
     let result = TaskCreateResult::new(cx.device(), workspace.clone());
     let (title, content) = (request.title.to_string(), request.content.to_string());
-    let made = write_new(cx, &workspace, title, content).await;
+    let made = match lines(request.soft_usd, request.hard_usd) {
+        Ok(lines) => write_new(cx, &workspace, title, content, lines).await,
+        Err(error) => Err(error),
+    };
     let is_done = made.is_ok();
     let result = match made {
         Ok(task) => TaskCreateResult {
@@ -158,9 +163,13 @@ pub(super) async fn write_new(
     workspace: &WorkspaceId,
     title: String,
     content: String,
+    Lines { soft, hard }: Lines,
 ) -> Result<TaskSummary, ApiError> {
     let home = home(cx, workspace).await?;
-    let task = on_disk(move || TaskFolder::make(&home)?.create(&title, &content, now())).await?;
+    let task = on_disk(move || {
+        TaskFolder::make(&home)?.create_within(&title, &content, (soft, hard), now())
+    });
+    let task = task.await?;
     Ok(task.summary())
 }
 

@@ -1,7 +1,7 @@
 //! Terminals: the host starts and ends them, their keepers are looked at from here, one task for each look.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use estelle_proto::ipc::{CloseTerminal, KeptTerminal, OpenTerminal, PylonToHost};
@@ -17,9 +17,12 @@ use estelle_proto::{
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 
+use super::claude::has_place;
 use super::context::{Asker, Context};
 use super::error::{Told as _, bounded, refusal, unknown_word};
 use super::paths::workspace_folder;
+use super::planner;
+use super::removing::{close_if_removed, finish_clearing};
 use super::workspaces::{known_workspace, told};
 use crate::link::keeper::{Viewer, find, list as list_all};
 
@@ -114,10 +117,18 @@ async fn try_create(cx: &Context, request: TerminalCreate) -> Result<KeptTermina
         let text = "a `prompt` is for the agent; type into a shell instead";
         return Err(refusal(ErrorCode::InvalidMessage, text));
     }
+    if request.model.is_some() && !is_agent {
+        let text = "a `model` is for the agent; a shell has none";
+        return Err(refusal(ErrorCode::InvalidMessage, text));
+    }
     let known = match &request.conversation_id {
         Some(id) => {
             let known = cx.store.conversation(id.clone()).await;
-            Some(known.map_err(|error| error.told())?)
+            let known = known.map_err(|error| error.told())?;
+            if is_agent {
+                planner::lendable(&known.conversation.skill_type)?;
+            }
+            Some(known)
         }
         None => None,
     };
@@ -125,6 +136,12 @@ async fn try_create(cx: &Context, request: TerminalCreate) -> Result<KeptTermina
         Some(id) => Some(known_workspace(cx, id).await?),
         None => None,
     };
+    if let Some(known) = &known {
+        has_place(known)?;
+    }
+    // The folder of a worktree was made by us, beside our data.
+    let is_ours =
+        request.path.is_none() && known.as_ref().is_some_and(|one| one.worktree.is_some());
     let (folder, model) = match (request.path, known, workspace) {
         (Some(path), known, _) => (path, known.and_then(|known| known.model)),
         (None, Some(known), _) => (known.working_dir, known.model),
@@ -134,18 +151,26 @@ async fn try_create(cx: &Context, request: TerminalCreate) -> Result<KeptTermina
             return Err(refusal(ErrorCode::InvalidMessage, text));
         }
     };
-    let folder: PathText = workspace_folder(&folder, &cx.config.roots).await?;
+    let roots: &[PathBuf] = if is_ours { &[] } else { &cx.config.roots };
+    let folder: PathText = workspace_folder(&folder, roots).await?;
     let id = match request.terminal_id {
         Some(id) => id,
         None => new_id()?,
     };
     let command = OpenTerminal {
         session_id: request.conversation_id.filter(|_| is_agent),
-        model,
+        model: request.model.or(model),
         prompt: request.prompt,
         ..OpenTerminal::new(id.clone(), request.kind, folder, request.size)
     };
+    if let Some(conversation) = &command.session_id {
+        finish_clearing(cx, conversation).await?;
+    }
+    let lent = command.session_id.clone();
     let made = ask(cx, command).await?;
+    if let Some(conversation) = lent {
+        close_if_removed(cx, &conversation, &id).await?;
+    }
     let made = made.terminals.unwrap_or_default().into_iter().next();
     made.ok_or_else(|| crate::link::keeper::unknown(&id))
 }
@@ -222,15 +247,18 @@ impl Look {
     /// Until the client looks away or the keeper is gone.
     async fn run(self, mut viewer: Viewer, mut saying: mpsc::Receiver<ViewerToKeeper>) {
         let mut has_ended = false;
+        let mut takes = true;
         loop {
             tokio::select! {
                 biased;
-                said = saying.recv() => {
+                said = saying.recv(), if takes => {
                     let Some(message) = said else {
                         return;
                     };
                     if viewer.say(message).await.is_err() {
-                        return;
+                        // What it showed last, and how it ended, is still to be told.
+                        takes = false;
+                        saying.close();
                     }
                 }
                 seen = viewer.next() => match seen {

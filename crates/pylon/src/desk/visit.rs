@@ -7,34 +7,33 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use estelle_proto::history::HistoryMessage;
-use estelle_proto::ipc::{MessagePayload, SendMessage, StopSession};
+use estelle_proto::budgets::BudgetScope;
+use estelle_proto::ipc::{MessagePayload, StopSession};
 use estelle_proto::workspaces::{RestCause, TaskStatus};
 use estelle_proto::{
-    ApiError, ConversationId, ConversationStatus, ErrorCode, Name, OnBusy, Reply as _, Seq,
-    SkillType, Timestamp, WorkspaceId, limits,
+    ApiError, ConversationId, ErrorCode, Name, OnBusy, Reply as _, SkillType, Timestamp,
+    WorkspaceId,
 };
 use tokio::time::Instant;
 
-use super::claude::{ask, message_payload};
+use super::claude::{ask, deliver, message_payload};
 use super::context::{Context, now};
 use super::error::{Told as _, refusal};
 use super::tasks::{all_in, changed, home, on_disk};
 use super::worker::{Note, RETRY, Wake, hold, load, save};
 use super::workspaces::known_workspace;
 use crate::link::host::HostState;
-use crate::store::{ConversationError, NewConversation, PageFrom, PageQuery};
-use crate::tasks::matter::{Matter, MatterError};
+use crate::store::NewConversation;
+use crate::tasks::folder::FOLDER;
+use crate::tasks::matter::Matter;
 use crate::tasks::task;
-use crate::tasks::worker::{Back, Facts, Job, Step, Turn, Worker, end_of};
+use crate::tasks::worker::{Back, Facts, Step, Worker};
 use crate::tasks::{FolderError, Task, TaskFolder};
 
 /// The conversation in which tasks are carried out.
 const CONVERSATION: &str = "📋 worker";
 /// Steps of one visit; a queue of tasks that end at once goes on in the next.
 const STEPS: usize = 64;
-/// Pages of history that are read to find the end of a turn.
-const PAGES: usize = 2_000;
 
 /// Lets a worker go on as far as it can.
 pub(super) async fn visit(cx: &Context, id: &WorkspaceId) {
@@ -60,7 +59,7 @@ pub(super) async fn visit(cx: &Context, id: &WorkspaceId) {
     } else {
         wake
     };
-    let conversation = worker.conversation.clone();
+    let conversation = worker.place().cloned();
     let note = Note { conversation, wake };
     cx.note_worker(id.clone(), note).await;
     if worker != before {
@@ -69,18 +68,18 @@ pub(super) async fn visit(cx: &Context, id: &WorkspaceId) {
 }
 
 /// What a step comes to.
-enum Flow {
+pub(super) enum Flow {
     Again,
     Wait(Wake),
 }
 
-struct Visit<'a> {
-    cx: &'a Context,
-    id: &'a WorkspaceId,
-    home: PathBuf,
-    worker: Worker,
+pub(super) struct Visit<'a> {
+    pub(super) cx: &'a Context,
+    pub(super) id: &'a WorkspaceId,
+    pub(super) home: PathBuf,
+    pub(super) worker: Worker,
     /// The message went out in this visit; that it is not seen yet says nothing.
-    is_sent: bool,
+    pub(super) is_sent: bool,
 }
 
 impl<'a> Visit<'a> {
@@ -108,7 +107,7 @@ impl<'a> Visit<'a> {
     }
 
     /// The files or the store cannot be used: a reason to rest, and none to fail a task.
-    async fn trouble(&mut self, error: &ApiError) -> Flow {
+    pub(super) async fn trouble(&mut self, error: &ApiError) -> Flow {
         tracing::warn!(workspace = %self.id, %error, "the worker rests");
         self.rest(RestCause::Files, error.message.clone()).await
     }
@@ -122,7 +121,7 @@ impl<'a> Visit<'a> {
         Flow::Wait(wake(until))
     }
 
-    async fn save(&self) -> Result<(), ApiError> {
+    pub(super) async fn save(&self) -> Result<(), ApiError> {
         save(self.cx, self.id, &self.worker).await
     }
 
@@ -155,75 +154,19 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// How the turn is, and whether its conversation does something.
-    async fn look(&self) -> Result<(Turn, bool), ApiError> {
-        let Some(id) = &self.worker.conversation else {
-            let turn = self
-                .worker
-                .job
-                .as_ref()
-                .map_or(Turn::Unseen, |_| Turn::Gone);
-            return Ok((turn, false));
-        };
-        let known = match self.cx.store.conversation(id.clone()).await {
-            Ok(known) => known,
-            Err(ConversationError::Store(error)) => return Err(error.told()),
-            Err(_) => return Ok((Turn::Gone, false)),
-        };
-        let is_busy = known.conversation.status != ConversationStatus::Idle;
-        let Some(job) = &self.worker.job else {
-            return Ok((Turn::Unseen, is_busy));
-        };
-        let turn = match job.seq {
-            Some(seq) => self.turn(id, job, seq).await?,
-            None => Turn::Unseen,
-        };
-        let turn = if self.is_sent && turn == Turn::Unseen {
-            Turn::UnderWay
-        } else {
-            turn
-        };
-        Ok((turn, is_busy))
-    }
-
-    async fn turn(&self, id: &ConversationId, job: &Job, seq: Seq) -> Result<Turn, ApiError> {
-        let said = self.cx.store.entry(id.clone(), seq).await;
-        let said = said.map_err(|error| error.told())?;
-        let is_it = matches!(&said, Some(HistoryMessage::Text(text))
-            if text.client_message_id.as_ref() == Some(&job.message));
-        if !is_it {
-            return Ok(Turn::Unseen);
-        }
-        let (mut entries, mut after) = (Vec::new(), seq);
-        for _ in 0..PAGES {
-            let query = PageQuery {
-                conversation_id: id.clone(),
-                workspace_id: None,
-                limit: limits::MAX_HISTORY_PAGE,
-                from: PageFrom::After(after),
-                epoch: None,
-            };
-            let page = self.cx.store.page(query).await;
-            let page = page.map_err(|error| error.told())?;
-            let last = page.messages.iter().rev().find_map(HistoryMessage::seq);
-            entries.extend(page.messages.into_iter().filter(is_telling));
-            match last {
-                Some(last) if page.has_more => after = last,
-                _ => {
-                    let end = end_of(entries.iter(), &page.status);
-                    return Ok(end.map_or(Turn::UnderWay, Turn::Over));
-                }
-            }
-        }
-        Ok(Turn::UnderWay)
-    }
-
     async fn take(&mut self, task: &Task) -> Result<Flow, ApiError> {
         if !hold(self.cx, self.id, self.home.clone()).await? {
             let message = "another worker has this folder".to_owned();
             return Ok(self.rest(RestCause::Taken, message).await);
         }
-        self.worker.conversation = Some(self.conversation().await?);
+        let is_apart = self.worker.keeps_apart(task);
+        if !is_apart {
+            let conversation = self.conversation().await?;
+            if let Some((_, message)) = self.is_used_up(&conversation).await? {
+                return Ok(self.rest(RestCause::Budget, message).await);
+            }
+            self.worker.conversation = Some(conversation);
+        }
         let (home, file) = (self.home.clone(), task.file.clone());
         let text = on_disk(move || match TaskFolder::open(&home)? {
             Some(folder) => Ok(folder.text(&file)),
@@ -234,7 +177,15 @@ impl<'a> Visit<'a> {
             return Ok(Flow::Again);
         };
         let body = Matter::parse(&text).map_or("", |matter| matter.body());
-        if !self.worker.take(self.id, task, body.trim(), now()) {
+        let (body, at) = (body.trim(), now());
+        let is_taken = if is_apart {
+            let path = self.home.join(FOLDER).join(&task.file);
+            let path = path.to_string_lossy();
+            self.worker.take_apart(self.id, task, body, &path, at)
+        } else {
+            self.worker.take(self.id, task, body, at)
+        };
+        if !is_taken {
             let message = format!("{} cannot be put into a message", task.file);
             return Ok(self.rest(RestCause::Files, message).await);
         }
@@ -279,20 +230,39 @@ impl<'a> Visit<'a> {
 
     /// The file says that it runs before the agent hears of it.
     async fn send(&mut self) -> Result<Flow, ApiError> {
-        let (Some(job), Some(id)) = (self.worker.job.clone(), self.worker.conversation.clone())
-        else {
+        let Some(job) = self.worker.job.clone() else {
             return Ok(Flow::Wait(Wake::Called));
         };
+        let mut begun = None;
         if job.seq.is_none() {
             let marked = self.change(&job.file, task::begin).await?;
-            let is_wanted = marked.is_some_and(|task| {
-                matches!(task.status, TaskStatus::Pending | TaskStatus::Running)
-            });
-            if !is_wanted {
+            begun = marked
+                .filter(|task| matches!(task.status, TaskStatus::Pending | TaskStatus::Running));
+            if begun.is_none() {
                 // Somebody took the file away, broke it or said that it is done.
+                self.end_budget(&job).await?;
                 self.worker.finish();
                 self.save().await?;
                 return Ok(Flow::Again);
+            }
+        }
+        let id = match self.place(&job).await {
+            Ok(Some(id)) => id,
+            Ok(None) => return Ok(Flow::Wait(Wake::Called)),
+            Err(error) => return Ok(self.no_place(error).await),
+        };
+        if let Some(task) = &begun {
+            self.begin_budget(&job, task, &id).await?;
+            match self.is_used_up(&id).await? {
+                None => {}
+                Some((BudgetScope::Task, message)) => {
+                    let failed = TaskStatus::Failed;
+                    return self.finish(&[], failed, Some(message)).await;
+                }
+                Some((_, message)) => {
+                    let later = Back::Later(RestCause::Budget, message);
+                    return self.give_back(&[], later).await;
+                }
             }
         }
         // Whatever comes of the message from here on leads to a visit.
@@ -308,7 +278,7 @@ impl<'a> Visit<'a> {
             client_message_id: Some(job.message.clone()),
             ..message_payload(known, job.prompt.clone())
         };
-        let sent = ask(self.cx, SendMessage::new(id, payload)).await;
+        let sent = deliver(self.cx, &id, payload).await;
         let sent = sent.and_then(|sent| sent.outcome().map(|()| sent.seq));
         match sent {
             Ok(seq) => {
@@ -333,7 +303,10 @@ impl<'a> Visit<'a> {
         let back = match error.code {
             // When the host is back the same message goes out again.
             ErrorCode::HostUnavailable => return Flow::Wait(Wake::Called),
-            ErrorCode::TooLarge | ErrorCode::InvalidMessage | ErrorCode::DuplicateId => {
+            ErrorCode::TooLarge
+            | ErrorCode::InvalidMessage
+            | ErrorCode::DuplicateId
+            | ErrorCode::BranchTaken => {
                 let finished = self
                     .finish(&[], TaskStatus::Failed, Some(error.message))
                     .await;
@@ -352,7 +325,7 @@ impl<'a> Visit<'a> {
     }
 
     async fn stop(&mut self) -> Result<Flow, ApiError> {
-        let Some(id) = self.worker.conversation.clone() else {
+        let Some(id) = self.worker.place().cloned() else {
             return Ok(Flow::Wait(Wake::Called));
         };
         match ask(self.cx, StopSession::new(id)).await {
@@ -367,80 +340,6 @@ impl<'a> Visit<'a> {
         self.save().await?;
         Ok(Flow::Again)
     }
-
-    async fn finish(
-        &mut self,
-        tasks: &[Task],
-        status: TaskStatus,
-        error: Option<String>,
-    ) -> Result<Flow, ApiError> {
-        let error = error.map(|error| {
-            let end = error.floor_char_boundary(limits::MAX_TASK_ERROR_BYTES);
-            error[..end].to_owned()
-        });
-        let note = move |text: &str, at| task::end(text, &status, error.as_deref(), at);
-        self.mark(tasks, note).await?;
-        self.worker.finish();
-        self.save().await?;
-        Ok(Flow::Again)
-    }
-
-    async fn give_back(&mut self, tasks: &[Task], why: Back) -> Result<Flow, ApiError> {
-        self.mark(tasks, task::put_back).await?;
-        self.worker.give_back(why, now());
-        self.save().await?;
-        Ok(Flow::Again)
-    }
-
-    /// Marks the file of the job, under the name that it has by now. One that is gone or broken stays as it is.
-    async fn mark(
-        &self,
-        tasks: &[Task],
-        change: impl Fn(&str, Timestamp) -> Result<String, MatterError> + Send + 'static,
-    ) -> Result<(), ApiError> {
-        let Some(job) = &self.worker.job else {
-            return Ok(());
-        };
-        let is_there = tasks.is_empty() || tasks.iter().any(|task| task.file == job.file);
-        let moved = tasks.iter().find(|task| !is_there && task.id == job.id);
-        let file = moved.map_or(&job.file, |task| &task.file);
-        self.change(file, change).await?;
-        Ok(())
-    }
-
-    /// The task as it is then; none if there is no such task any more.
-    async fn change(
-        &self,
-        file: &str,
-        change: impl Fn(&str, Timestamp) -> Result<String, MatterError> + Send + 'static,
-    ) -> Result<Option<Task>, ApiError> {
-        let (home, name) = (self.home.clone(), file.to_owned());
-        on_disk(move || {
-            let Some(folder) = TaskFolder::open(&home)? else {
-                return Ok(None);
-            };
-            match folder.change(&name, |text| change(text, now())) {
-                Ok(task) => Ok(Some(task)),
-                Err(error @ (FolderError::Gone { .. } | FolderError::Damaged { .. })) => {
-                    tracing::warn!(%error, "a task of the worker is no task any more");
-                    Ok(None)
-                }
-                Err(error) => Err(error),
-            }
-        })
-        .await
-    }
-}
-
-/// What tells how a turn went.
-fn is_telling(entry: &HistoryMessage) -> bool {
-    matches!(
-        entry,
-        HistoryMessage::TurnResult(_)
-            | HistoryMessage::Aborted(_)
-            | HistoryMessage::Error(_)
-            | HistoryMessage::System(_)
-    )
 }
 
 fn wake(until: Option<Timestamp>) -> Wake {

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use estelle_proto::{ConversationId, WorkspaceId};
 use tokio::time::Instant;
 
-use super::actor::{Actor, Job};
+use super::actor::Actor;
+use super::jobs::Job;
 use super::lanes::{Entry, Lane};
 use super::worker::{Note, RETRY, Wake};
 
@@ -78,7 +79,7 @@ impl Actor {
 
     fn visit(&mut self, id: &WorkspaceId) {
         let lane = Lane::Workspace(id.clone());
-        match self.lanes.enter(&lane, Job::Worker(id.clone())) {
+        match self.jobs.lanes.enter(&lane, Job::Worker(id.clone())) {
             Entry::Refused(_) => {
                 let again = Wake::At(Instant::now() + RETRY);
                 if let Some(note) = self.wakes.0.get_mut(id) {

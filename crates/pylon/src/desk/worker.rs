@@ -99,7 +99,8 @@ pub(super) async fn status(cx: &Context, id: &WorkspaceId, tasks: &[Task]) -> Wo
         }),
         queue: Some(queue(tasks)),
         on: Some(worker.on),
-        conversation_id: worker.conversation.clone(),
+        conversation_id: worker.place().cloned(),
+        worktrees: worker.apart.then_some(true),
         rest: worker.rest.as_ref().map(WorkerRest::from),
         ..WorkerStatus::new(job.is_some())
     }
@@ -126,7 +127,7 @@ pub(super) async fn tell(cx: &Context, asker: &Asker, request: WorkerStatusReque
 pub(super) async fn start(cx: &Context, asker: &Asker, request: WorkerStart) {
     let workspace = request.workspace_id;
     let result = WorkerStartResult::new(cx.device(), workspace.clone());
-    let result = match try_start(cx, &workspace).await {
+    let result = match try_start(cx, &workspace, request.worktrees).await {
         Ok(status) => WorkerStartResult {
             task_id: status.current_task.as_ref().map(|task| task.id.clone()),
             task_title: status.current_task.as_ref().map(|task| task.title.clone()),
@@ -139,7 +140,11 @@ pub(super) async fn start(cx: &Context, asker: &Asker, request: WorkerStart) {
 }
 
 /// Nothing is remembered before it is clear that it can begin.
-async fn try_start(cx: &Context, id: &WorkspaceId) -> Result<WorkerStatus, ApiError> {
+async fn try_start(
+    cx: &Context,
+    id: &WorkspaceId,
+    apart: Option<bool>,
+) -> Result<WorkerStatus, ApiError> {
     let conflict = |text: &str| Err(refusal(ErrorCode::Conflict, text));
     let home = home(cx, id).await?;
     let mut worker = load(cx, id).await?;
@@ -170,6 +175,7 @@ async fn try_start(cx: &Context, id: &WorkspaceId) -> Result<WorkerStatus, ApiEr
         return conflict("another worker has this folder: stop it first");
     }
     worker.on = true;
+    worker.apart = apart.unwrap_or(worker.apart);
     worker.rest = None;
     save(cx, id, &worker).await?;
     visit(cx, id).await;
@@ -249,6 +255,31 @@ pub(super) async fn hold(cx: &Context, id: &WorkspaceId, home: PathBuf) -> Resul
         cx.held.with(|held| held.insert(id.clone(), lock));
     }
     Ok(is_held)
+}
+
+/// Takes the folders again in which a task was under way when the Pylon before ended, ahead of everybody who could ask for
+/// them: its turn goes on in the host meanwhile.
+pub(super) async fn hold_again(cx: &Context) {
+    let Ok(listing) = cx.store.workspaces(None).await else {
+        return;
+    };
+    for workspace in listing.workspaces {
+        let id = &workspace.workspace_id;
+        let worker = load(cx, id).await.unwrap_or_default();
+        if worker.job.is_none() {
+            continue;
+        }
+        let home = PathBuf::from(workspace.working_dir.as_str());
+        match hold(cx, id, home).await {
+            Ok(true) => {}
+            Ok(false) => {
+                tracing::warn!(workspace = %id, "another worker took the folder of a task that runs");
+            }
+            Err(error) => {
+                tracing::warn!(workspace = %id, %error, "the folder of a task that runs is not held");
+            }
+        }
+    }
 }
 
 /// Every worker that somebody has to look after, after a start.

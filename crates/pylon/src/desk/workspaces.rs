@@ -1,21 +1,21 @@
 //! Workspaces: list, make, delete, rename, switch.
 //!
 //! After each change all clients get the whole list, which also tells those who did not ask. What waits for a person
-//! follows the list, so that whoever just came misses none of it. Deleting stops the runs
-//! first; if the host cannot be asked to, nothing is deleted.
+//! follows the list, so that whoever just came misses none of it. `removing.rs` deletes what is in them.
 
-use estelle_proto::ipc::DeleteSession;
+use std::collections::BTreeMap;
+
 use estelle_proto::workspaces::{
     Workspace, WorkspaceCreate, WorkspaceCreateResult, WorkspaceDelete, WorkspaceDeleteResult,
     WorkspaceList, WorkspaceListResult, WorkspaceRename, WorkspaceRenameResult, WorkspaceSwitch,
     WorkspaceSwitchResult,
 };
-use estelle_proto::{ApiError, ConversationId, DeviceId, ErrorCode, Reply, WorkspaceId};
+use estelle_proto::{ApiError, ConversationId, DeviceId, Reply, WorkspaceId};
 
-use super::context::{Asker, Context, now};
+use super::context::{Aside, Asker, Context, now};
 use super::error::Told;
-use super::{paths, tasks, worker};
-use crate::store::{NewWorkspace, WorkspaceError};
+use super::{fitting, paths, removing, tasks, worker};
+use crate::store::{NewWorkspace, Removed, WorkspaceError};
 
 pub(super) async fn list(cx: &Context, asker: &Asker, request: WorkspaceList) {
     let listing = listing(cx, asker.reader).await;
@@ -28,12 +28,28 @@ pub(super) async fn listing(cx: &Context, device: DeviceId) -> WorkspaceListResu
     let info = cx.config.info.clone();
     let result = |workspaces| WorkspaceListResult::new(cx.device(), info, workspaces);
     match cx.store.workspaces(Some(device)).await {
-        Ok(listing) => WorkspaceListResult {
-            active_workspace_id: listing.active_workspace_id,
-            active_conversation_id: listing.active_conversation_id,
-            ..result(tasks::filled_in(cx, listing.workspaces).await)
-        },
+        Ok(listing) => {
+            let mut result = WorkspaceListResult {
+                active_workspace_id: listing.active_workspace_id,
+                active_conversation_id: listing.active_conversation_id,
+                ..result(tasks::filled_in(cx, listing.workspaces).await)
+            };
+            add_asides(&mut result, cx.asides().await);
+            fitting::fit(&mut result);
+            result
+        }
         Err(error) => result(Vec::new()).failed(error.told()),
+    }
+}
+
+/// Adds what only the desk knows: what agents are at, and whose processes are in doubt.
+fn add_asides(listing: &mut WorkspaceListResult, mut asides: BTreeMap<ConversationId, Aside>) {
+    let workspaces = listing.workspaces.iter_mut();
+    for conversation in workspaces.flat_map(|workspace| &mut workspace.conversations) {
+        if let Some(aside) = asides.remove(&conversation.conversation_id) {
+            conversation.activity = aside.activity;
+            conversation.process = aside.process.or_else(|| conversation.process.take());
+        }
     }
 }
 
@@ -94,26 +110,23 @@ pub(super) async fn known_workspace(cx: &Context, id: &WorkspaceId) -> Result<Wo
 
 async fn try_delete(cx: &Context, id: WorkspaceId) -> Result<(), ApiError> {
     let workspace = known_workspace(cx, &id).await?;
-    for conversation in workspace.conversations {
-        end(cx, conversation.conversation_id).await?;
+    let conversations = workspace.conversations.into_iter();
+    let of: Vec<_> = conversations.map(|one| one.conversation_id).collect();
+    let decide = async {
+        let deleted = cx.store.delete_workspace(id.clone()).await;
+        deleted.map_err(|error| error.told())
+    };
+    if !removing::remove(cx, &of, decide).await? {
+        // The task of its worker waits again once nobody is at it.
+        return Ok(());
     }
     let home = std::path::PathBuf::from(workspace.working_dir.as_str());
-    let deleted = cx.store.delete_workspace(id.clone()).await;
-    for conversation in deleted.map_err(|error| error.told())? {
-        cx.deleted(conversation).await;
-    }
     worker::forget(cx, &id, home).await;
-    Ok(())
-}
-
-/// Makes the host end a conversation for good. One that it does not know has ended.
-pub(super) async fn end(cx: &Context, conversation: ConversationId) -> Result<(), ApiError> {
-    let asked = cx.host.request(DeleteSession::new(conversation)).await;
-    let result = asked.map_err(|error| error.told())?;
-    match result.outcome() {
-        Err(error) if error.code != ErrorCode::UnknownConversation => Err(error),
-        Ok(()) | Err(_) => Ok(()),
+    let removed = Removed::Workspace(id, workspace.working_dir);
+    if let Err(error) = cx.store.finish_removal(removed).await {
+        tracing::warn!(%error, "the next pylon looks after a workspace that is gone");
     }
+    Ok(())
 }
 
 pub(super) async fn rename(cx: &Context, asker: &Asker, request: WorkspaceRename) {

@@ -250,6 +250,37 @@ fn secrets_and_gits_own_files_are_not_shown_by_any_name() {
 }
 
 #[test]
+fn f8_a_second_name_of_a_secret_is_not_served() {
+    let scene = Scene::new();
+    let base = scene.base();
+    scene.write(".env", "PASSWORD=1");
+    scene.write("inner/deep/plain", "harmless");
+    fs::create_dir_all(scene.place.path().join("home/.ssh")).unwrap();
+    fs::write(scene.place.path().join("home/.ssh/id_ed25519"), "key").unwrap();
+    fs::write(scene.place.path().join("data/rules.json"), "{}").unwrap();
+    for (secret, name) in [
+        ("work/.env", "notes.txt"),
+        ("work/.env", "inner/deep/notes.txt"),
+        ("home/.ssh/id_ed25519", "key.txt"),
+        ("data/rules.json", "inner/ours"),
+        ("work/inner/deep/plain", "copy.txt"),
+    ] {
+        fs::hard_link(scene.place.path().join(secret), base.join(name)).unwrap();
+    }
+    let guard = scene.guard.clone();
+    let scene = Scene {
+        guard: guard.with_home(Some(scene.place.path().join("home"))),
+        ..scene
+    };
+    for name in ["notes.txt", "inner/deep/notes.txt", "key.txt", "inner/ours"] {
+        assert_eq!(scene.read(name).unwrap_err(), LookError::Secret, "{name}");
+    }
+    for name in ["copy.txt", "inner/deep/plain"] {
+        scene.read(name).unwrap();
+    }
+}
+
+#[test]
 fn text_is_read_in_chunks_that_end_between_characters() {
     let scene = Scene::new();
     let text = "a한국어😀z";

@@ -156,7 +156,12 @@ pub(super) fn kind(stat: &Stat) -> FileKind {
     }
 }
 
-fn open(at: impl std::os::fd::AsFd, path: &Path, more: OFlags) -> Result<OwnedFd, LookError> {
+/// Opens something to be asked about, and for nothing else.
+pub(super) fn open(
+    at: impl std::os::fd::AsFd,
+    path: &Path,
+    more: OFlags,
+) -> Result<OwnedFd, LookError> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | more;
     Ok(rustix::fs::openat(at, path, flags, Mode::empty())?)
 }
@@ -166,7 +171,8 @@ fn link(handle: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", handle.as_raw_fd()))
 }
 
-fn real(handle: &OwnedFd) -> Result<PathBuf, LookError> {
+/// Where the kernel says that it is.
+pub(super) fn real(handle: &OwnedFd) -> Result<PathBuf, LookError> {
     Ok(std::fs::read_link(link(handle))?)
 }
 

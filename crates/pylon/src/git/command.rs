@@ -4,6 +4,7 @@
 //! counts after every file of the repository and, unlike arguments, can name any key.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -46,6 +47,31 @@ pub enum GitError {
         /// The first line of its explanation.
         said: String,
     },
+    /// It could not write, and did not say why.
+    #[error("git could not write: {said}")]
+    Unwritten {
+        /// The first line of its explanation.
+        said: String,
+    },
+    /// There is no room on the disk.
+    #[error("there is no room on the disk; git says: {said}")]
+    Full {
+        /// The first line of its explanation.
+        said: String,
+    },
+    /// A merge died, and what it had written could not be taken back.
+    #[error(
+        "the merge failed ({said}) and could not be taken back ({why}): make room, then run `git reset --hard` in {}, where everything was committed",
+        .top.display()
+    )]
+    Half {
+        /// Why it died.
+        said: String,
+        /// Why it was not taken back.
+        why: String,
+        /// Where.
+        top: PathBuf,
+    },
     /// The process could not be started or read.
     #[error("git could not be run")]
     Io(#[from] std::io::Error),
@@ -58,6 +84,8 @@ pub(crate) struct Said {
     pub(crate) out: Vec<u8>,
     /// Whether there was more.
     pub(crate) is_cut: bool,
+    /// Whether it ended with 1, where that is an answer.
+    pub(crate) is_no: bool,
 }
 
 impl Said {
@@ -79,8 +107,12 @@ pub(crate) struct Call<'a> {
     pub(crate) most: usize,
     /// What is switched off in this repository.
     pub(crate) settings: &'a [Setting],
+    /// Whether an end with 1 is an answer and no failure.
+    pub(crate) takes_no: bool,
     /// Further variables.
     pub(crate) environment: Vec<(&'static str, OsString)>,
+    /// What it gets as its input, which is nothing otherwise.
+    pub(crate) input: Option<File>,
 }
 
 impl<'a> Call<'a> {
@@ -94,7 +126,9 @@ impl<'a> Call<'a> {
             args: args.into_iter().map(Into::into).collect(),
             most,
             settings: &[],
+            takes_no: false,
             environment: Vec::new(),
+            input: None,
         }
     }
 }
@@ -119,8 +153,12 @@ impl Git {
     /// Makes a call, and takes an unsuccessful one for a failure.
     pub(crate) async fn call(&self, call: Call<'_>) -> Result<Said, GitError> {
         let _permit = self.permits.acquire().await;
-        let mut child = command(&call).ok_or(GitError::Missing)?.spawn()?;
-        let talk = hear(&mut child, call.most);
+        let mut command = command(&call).ok_or(GitError::Missing)?;
+        if let Some(input) = &call.input {
+            command.stdin(input.try_clone()?);
+        }
+        let mut child = command.spawn()?;
+        let talk = hear(&mut child, &call);
         let heard = tokio::time::timeout(self.within, talk).await;
         let outcome = match heard {
             Ok(outcome) => outcome,
@@ -195,28 +233,62 @@ fn find_program() -> Option<(PathBuf, OsString)> {
     Some((program, std::env::join_paths(folders).ok()?))
 }
 
-async fn hear(child: &mut Child, most: usize) -> Result<Said, GitError> {
+async fn hear(child: &mut Child, call: &Call<'_>) -> Result<Said, GitError> {
     let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) else {
         return Err(std::io::Error::other("it has no output").into());
     };
-    let (heard, complaint) = tokio::join!(up_to(out, most), up_to(err, MOST_SAID));
+    let (heard, complaint) = tokio::join!(up_to(out, call.most), up_to(err, MOST_SAID));
     let ((out, is_cut), (complaint, _)) = (heard?, complaint?);
     // One that wants to say more than is wanted is ended, which is no failure of it.
+    let said = |is_no| Said { out, is_cut, is_no };
     if is_cut {
-        return Ok(Said { out, is_cut });
+        return Ok(said(false));
     }
-    if child.wait().await?.success() {
-        return Ok(Said { out, is_cut });
+    let status = child.wait().await?;
+    let is_no = call.takes_no && status.code() == Some(1);
+    if status.success() || is_no {
+        return Ok(said(is_no));
     }
-    let said = String::from_utf8_lossy(&complaint);
-    if said.contains("not a git repository") {
-        return Err(GitError::NoRepository);
+    Err(refusal(&String::from_utf8_lossy(&complaint), call.folder))
+}
+
+/// What git says when the disk refuses, in the language that it is told to speak.
+const NO_ROOM: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
+/// What it says when it could not write and keeps the reason to itself.
+const UNWRITTEN: [&str; 5] = [
+    "unable to write",
+    "couldn't write",
+    "could not write",
+    "unable to append",
+    "write error",
+];
+/// Less than this and nothing can be written any more.
+const NO_ROOM_BYTES: u64 = 64 * 1024;
+
+fn refusal(complaint: &str, folder: &Path) -> GitError {
+    if complaint.contains("not a git repository") {
+        return GitError::NoRepository;
     }
-    let first = said.lines().find(|line| !line.trim().is_empty());
+    let says = |words: &[&str]| words.iter().any(|word| complaint.contains(word));
+    let first = complaint.lines().find(|line| !line.trim().is_empty());
     let said = first.unwrap_or("nothing").trim_start_matches("fatal: ");
-    Err(GitError::Refused {
-        said: estelle_proto::limits::cut(said, 300).to_owned(),
-    })
+    let said = estelle_proto::limits::cut(said, 300).to_owned();
+    if says(&NO_ROOM) {
+        return GitError::Full { said };
+    }
+    if !says(&UNWRITTEN) {
+        return GitError::Refused { said };
+    }
+    if room(folder).is_some_and(|room| room < NO_ROOM_BYTES) {
+        return GitError::Full { said };
+    }
+    GitError::Unwritten { said }
+}
+
+/// The bytes that can be written where a folder is.
+pub(super) fn room(folder: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(folder).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 /// Reads so many bytes, and tells whether there are more.

@@ -1,7 +1,7 @@
 //! What a repository's configuration could have run, switched off.
 //!
-//! Most keys are known by name ([`FIXED`]). Filters and merge drivers have names that the repository chose; they are looked
-//! up, which runs nothing, and overruled one by one.
+//! Most keys are known by name ([`FIXED`]). Filters, merge drivers and branches have names that the repository chose; they
+//! are looked up, which runs nothing, and overruled one by one.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -89,6 +89,8 @@ fn settings(names: &[u8]) -> Option<Vec<Setting>> {
                 ("smudge", ""),
                 ("required", "false"),
             ],
+            // A branch may bring options for every merge into it, a program as strategy among them.
+            "branch" => &[("mergeoptions", "--no-verify")],
             // One that fails leaves the file in conflict, for a person to look at.
             _ => &[("driver", "false")],
         };
@@ -102,20 +104,22 @@ fn settings(names: &[u8]) -> Option<Vec<Setting>> {
     Some(all)
 }
 
-/// The section and the name of a filter or merge driver, if the setting is one of it.
+/// The section and the name of a filter, a merge driver or a branch with options, if the setting is one of it.
 fn driver(setting: &[u8]) -> Option<(&'static str, &[u8])> {
-    let (section, rest) = if let Some(rest) = setting.strip_prefix(b"filter.") {
-        ("filter", rest)
-    } else {
-        ("merge", setting.strip_prefix(b"merge.")?)
-    };
+    let sections: [(&str, Option<&[u8]>); 3] = [
+        ("filter", None),
+        ("merge", Some(b".driver")),
+        ("branch", Some(b".mergeoptions")),
+    ];
+    let mut dot = setting.splitn(2, |byte| *byte == b'.');
+    let (first, rest) = (dot.next()?, dot.next()?);
+    let (section, wanted) = sections
+        .into_iter()
+        .find(|(section, _)| section.as_bytes() == first)?;
     let dot = rest.iter().rposition(|byte| *byte == b'.')?;
     let (name, key) = rest.split_at(dot);
-    let is_driver = match section {
-        "filter" => true,
-        _ => key == b".driver",
-    };
-    is_driver.then_some((section, name))
+    let fits = wanted.is_none_or(|wanted| key == wanted);
+    fits.then_some((section, name))
 }
 
 #[cfg(test)]
@@ -124,13 +128,14 @@ mod tests {
 
     #[test]
     fn every_filter_and_driver_is_overruled_whatever_its_name() {
-        let names = b"core.bare\0filter.a=b.c d.clean\0filter.lfs.process\0filter.lfs.required\0merge.tool\0merge.odd.driver\0merge.odd.name\0";
+        let names = b"core.bare\0filter.a=b.c d.clean\0filter.lfs.process\0filter.lfs.required\0merge.tool\0merge.odd.driver\0merge.odd.name\0branch.main.remote\0branch.a.b.mergeoptions\0";
         let keys: Vec<String> = settings(names)
             .unwrap()
             .into_iter()
             .map(|setting| format!("{}={}", setting.key.to_str().unwrap(), setting.value))
             .collect();
         let wanted = [
+            "branch.a.b.mergeoptions=--no-verify",
             "filter.a=b.c d.process=",
             "filter.a=b.c d.clean=",
             "filter.a=b.c d.smudge=",

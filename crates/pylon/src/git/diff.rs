@@ -1,4 +1,4 @@
-//! The diff from the last commit to the folder, with files that git does not know yet as new ones.
+//! The diff from a commit to the folder, with files that git does not know yet as new ones.
 //!
 //! Contents of files with secrets are left out, and counted. The whole diff is made for every chunk of it that somebody
 //! asks for; its digest says whether it still is the same.
@@ -13,7 +13,7 @@ use estelle_proto::changes::ChangeKind;
 
 use super::command::GitError;
 use super::repository::Repository;
-use super::status::{Status, diff_args};
+use super::status::diff_args;
 use crate::files::{Contents, Guard, Piece, read};
 
 /// Most bytes of a diff: more than anybody reads.
@@ -52,9 +52,20 @@ pub fn is_plain(path: &str) -> bool {
 }
 
 impl Repository {
-    /// The diff of the folder, or of one file or folder in it; the path is plain.
-    pub async fn diff(&self, path: Option<&PathText>, guard: &Guard) -> Result<Diff, GitError> {
-        let status = self.status().await?;
+    /// The diff of the folder, or of one file or folder in it; the path is plain. From a commit, or else from the last one.
+    pub async fn diff(
+        &self,
+        path: Option<&PathText>,
+        since: Option<&str>,
+        guard: &Guard,
+    ) -> Result<Diff, GitError> {
+        let (status, base) = if let Some(commit) = since {
+            (self.status_since(commit).await?, commit.to_owned())
+        } else {
+            let status = self.status().await?;
+            let base = self.base(status.head.as_deref()).await?;
+            (status, base)
+        };
         let wanted = |changed: &str| match path {
             None => true,
             Some(path) => Path::new(changed).starts_with(path.as_str()),
@@ -71,7 +82,7 @@ impl Repository {
         if secrets.len() > MOST_WITHHELD {
             return Err(GitError::Overloaded);
         }
-        let mut diff = self.known(&status, path, &secrets).await?;
+        let mut diff = self.known(&base, path, &secrets).await?;
         let withheld = files.iter().filter(|file| secrets.contains(&&file.path));
         diff.withheld = withheld.count();
         let new = files
@@ -99,12 +110,11 @@ impl Repository {
     /// The diff of what git knows.
     async fn known(
         &self,
-        status: &Status,
+        base: &str,
         path: Option<&PathText>,
         secrets: &[&PathText],
     ) -> Result<Diff, GitError> {
-        let base = self.base(status.head.as_deref()).await?;
-        let args = diff_args(&["--patch", "--unified=3", "--inter-hunk-context=0"], &base);
+        let args = diff_args(&["--patch", "--unified=3", "--inter-hunk-context=0"], base);
         let mut args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
         args.push(match path {
             Some(path) => format!(":(literal){path}").into(),

@@ -37,13 +37,31 @@ impl Scene {
 
     /// With one commit.
     pub(crate) fn new() -> Self {
-        let scene = Self::bare("work");
+        Self::begun(Self::bare("work"))
+    }
+
+    /// The same in this folder, whose disk may be another one.
+    pub(crate) fn on(base: &Path) -> Self {
+        fs::create_dir(base).unwrap();
+        let base = base.to_owned();
+        Self::begun(Self {
+            base,
+            ..Self::bare("unused")
+        })
+    }
+
+    fn begun(scene: Self) -> Self {
         scene.run(&["init", "-q", "-b", "main"]);
         scene.write("kept.txt", "one\ntwo\nthree\n");
         scene.write("gone.txt", "gone\n");
         scene.write("sub/deep.txt", "deep\n");
         scene.commit("first");
         scene
+    }
+
+    /// A folder on an ordinary disk.
+    pub(crate) fn elsewhere(&self) -> &Path {
+        self.place.path()
     }
 
     /// Git as anybody would call it, who trusts the repository.
@@ -86,7 +104,7 @@ impl Scene {
     async fn diff(&self, path: Option<&str>) -> Result<Diff, GitError> {
         let path = path.map(|path| PathText::parse(path).unwrap());
         let repository = Repository::find(&self.git, &self.base).await?;
-        repository.diff(path.as_ref(), &self.guard).await
+        repository.diff(path.as_ref(), None, &self.guard).await
     }
 }
 
@@ -282,6 +300,26 @@ async fn looking_runs_nothing_of_the_repository() {
         let mark = scene.place.path().join(format!("{name}.mark"));
         assert!(mark.exists(), "{name} is no trap");
     }
+}
+
+#[tokio::test]
+async fn no_name_in_git_reaches_a_shell() {
+    let scene = Scene::new();
+    let ran = scene.place.path().join("ran");
+    let trap = format!("$(touch {0});`touch {0}`\";touch {0};\"", ran.display());
+    for key in ["user.name", "user.email", "author.email"] {
+        scene.run(&["config", key, &trap]);
+    }
+    scene.run(&["branch", "-m", "$(touch${IFS}ran)"]);
+    scene.run(&["config", "branch.$(touch${IFS}ran).remote", &trap]);
+    let name = "$(touch ran);`touch ran`.txt";
+    scene.write(name, "one\n");
+    scene.run(&["add", "-A"]);
+    let status = scene.status().await.unwrap();
+    assert_eq!(status.branch.as_deref(), Some("$(touch${IFS}ran)"));
+    assert_eq!(told(&status), [format!("added {name} +1 -0")]);
+    scene.diff(Some(name)).await.unwrap();
+    assert!(!ran.exists() && !scene.base.join("ran").exists());
 }
 
 #[tokio::test]

@@ -45,7 +45,7 @@ impl Repository {
     }
 
     /// Asks something, with at most so many bytes of an answer.
-    pub(super) async fn ask<I>(&self, args: I, most: usize) -> Result<Said, GitError>
+    pub(crate) async fn ask<I>(&self, args: I, most: usize) -> Result<Said, GitError>
     where
         I: IntoIterator,
         I::Item: Into<OsString>,
@@ -57,8 +57,22 @@ impl Repository {
         self.git.call(call).await
     }
 
+    /// The same where an end with 1 is an answer, or with further variables.
+    pub(super) async fn call(&self, call: Call<'_>) -> Result<Said, GitError> {
+        let settings = &self.settings;
+        self.git.call(Call { settings, ..call }).await
+    }
+
+    /// The same repository, seen from its top.
+    pub(crate) fn whole(&self) -> Self {
+        Self {
+            folder: self.top.clone(),
+            ..self.clone()
+        }
+    }
+
     /// Asks for one line.
-    pub(super) async fn line<I>(&self, args: I) -> Result<String, GitError>
+    pub(crate) async fn line<I>(&self, args: I) -> Result<String, GitError>
     where
         I: IntoIterator,
         I::Item: Into<OsString>,

@@ -52,13 +52,52 @@ impl Repository {
         let prefix = self.line(["rev-parse", "--show-prefix"]).await?;
         let mut status = parse(&said.out, &prefix);
         status.is_cut = said.is_cut;
-        self.count(&mut status).await?;
+        let base = self.base(status.head.as_deref()).await?;
+        self.count(&mut status, &base).await?;
         Ok(status)
     }
 
-    async fn count(&self, status: &mut Status) -> Result<(), GitError> {
-        let base = self.base(status.head.as_deref()).await?;
-        let args = diff_args(&["--numstat", "-z"], &base);
+    /// The same with all that was committed since a commit.
+    pub async fn status_since(&self, commit: &str) -> Result<Status, GitError> {
+        let mut status = self.status().await?;
+        let args = diff_args(&["--name-status", "-z"], commit);
+        let args = args.into_iter().chain([".".to_owned()]);
+        let said = self.ask(args, MOST).await?;
+        status.is_cut |= said.is_cut;
+        let files = name_status(&said.out).into_iter();
+        let mut files: BTreeMap<String, ChangedFile> =
+            files.map(|file| (file.path.to_string(), file)).collect();
+        for open in std::mem::take(&mut status.files) {
+            match files.get_mut(open.path.as_str()) {
+                Some(file) => {
+                    (file.staged, file.unstaged) = (open.staged, open.unstaged);
+                    if open.kind == ChangeKind::Conflicted {
+                        file.kind = open.kind;
+                    }
+                }
+                // What git does not know is in none of its diffs; what else is missing is as it was.
+                None if open.kind == ChangeKind::Untracked => {
+                    files.insert(open.path.to_string(), open);
+                }
+                None => {}
+            }
+        }
+        status.files = files.into_values().collect();
+        self.count(&mut status, commit).await?;
+        Ok(status)
+    }
+
+    /// Where the commit that is checked out meets a branch; none if they have nothing in common.
+    pub async fn meets(&self, branch: &str) -> Result<Option<String>, GitError> {
+        let args = ["merge-base", "--end-of-options", branch, "HEAD"];
+        if !self.succeeds(args).await? {
+            return Ok(None);
+        }
+        Ok(Some(self.line(args).await?).filter(|commit| !commit.is_empty()))
+    }
+
+    async fn count(&self, status: &mut Status, base: &str) -> Result<(), GitError> {
+        let args = diff_args(&["--numstat", "-z"], base);
         let said = self
             .ask(args.into_iter().chain([".".to_owned()]), MOST)
             .await?;
@@ -194,8 +233,34 @@ fn change(
     })
 }
 
+/// Reads the answer of `git diff --name-status -z`.
+fn name_status(out: &[u8]) -> Vec<ChangedFile> {
+    let mut files = Vec::new();
+    let mut parts = out.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    while let (Some(letter), Some(path)) = (parts.next(), parts.next()) {
+        let letter = letter.chars().next();
+        let kind = match letter {
+            Some('A') => ChangeKind::Added,
+            Some('D') => ChangeKind::Deleted,
+            Some('R') => ChangeKind::Renamed,
+            Some('C') => ChangeKind::Copied,
+            Some('T') => ChangeKind::TypeChanged,
+            Some('U') => ChangeKind::Conflicted,
+            Some(_) | None => ChangeKind::Modified,
+        };
+        let is_moved = matches!(letter, Some('R' | 'C'));
+        let new = if is_moved { parts.next() } else { None };
+        let (path, old) = match &new {
+            Some(new) => (new.as_ref(), Some(path.as_ref())),
+            None => (path.as_ref(), None),
+        };
+        files.extend(change(path, old, kind, (false, false), ""));
+    }
+    files
+}
+
 /// Reads the answer of `git diff --numstat -z`: lines by path.
-fn numstat(out: &[u8]) -> BTreeMap<String, Lines> {
+pub(super) fn numstat(out: &[u8]) -> BTreeMap<String, Lines> {
     let mut lines = BTreeMap::new();
     let mut parts = out.split(|byte| *byte == 0);
     while let Some(part) = parts.next() {
@@ -267,6 +332,17 @@ mod tests {
         assert_eq!(told, wanted);
         let renamed = status.files.iter().find(|one| one.old_path.is_some());
         assert_eq!(renamed.unwrap().old_path.as_ref().unwrap().as_str(), "from");
+    }
+
+    #[test]
+    fn files_are_told_with_their_old_names() {
+        let files = name_status(b"M\0a b\0R100\0old\0new\0D\0gone\0");
+        let told = files.iter().map(|file| {
+            let old = file.old_path.as_ref().map_or("", PathText::as_str);
+            format!("{} {} {old}", file.kind.as_str(), file.path)
+        });
+        let told: Vec<String> = told.collect();
+        assert_eq!(told, ["modified a b ", "renamed new old", "deleted gone "]);
     }
 
     #[test]

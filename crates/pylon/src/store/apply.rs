@@ -20,7 +20,10 @@ use super::entry::{self, Beside, Call, Entry, Part};
 use super::folded::Folded;
 use super::row::{count, count_option, int, parsed, parsed_option};
 use super::threads::Keep;
-use super::{Store, StoreError, afresh, devices, plan, rewinds, usage, words};
+use super::{
+    Store, StoreError, Telling, afresh, detail, devices, lifecycle, notices, plan, refusals,
+    rewinds, usage, words,
+};
 
 /// What became of one event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +96,15 @@ impl Folded {
 
 /// Takes in a batch; what it changes is written when all of it is done.
 pub(super) fn all(db: &Connection, events: &[HostEvent]) -> Result<Vec<Outcome>, StoreError> {
+    all_telling(db, events, None)
+}
+
+/// The same, and notes what people are told of.
+pub(super) fn all_telling(
+    db: &Connection,
+    events: &[HostEvent],
+    telling: Option<&Telling>,
+) -> Result<Vec<Outcome>, StoreError> {
     let mut open: HashMap<&ConversationId, Option<Folded>> = HashMap::new();
     let mut outcomes = Vec::with_capacity(events.len());
     for event in events {
@@ -101,7 +113,7 @@ pub(super) fn all(db: &Connection, events: &[HostEvent]) -> Result<Vec<Outcome>,
             Slot::Vacant(slot) => slot.insert(Folded::load(db, &event.session_id)?),
         };
         outcomes.push(match conversation {
-            Some(conversation) => one(db, conversation, event)?,
+            Some(conversation) => one(db, conversation, event, telling)?,
             None => Outcome::UnknownConversation,
         });
     }
@@ -115,10 +127,17 @@ fn one(
     db: &Connection,
     conversation: &mut Folded,
     event: &HostEvent,
+    telling: Option<&Telling>,
 ) -> Result<Outcome, StoreError> {
     let (seq, epoch) = match (event.seq, event.epoch) {
         (Some(seq), Some(epoch)) if is_possible(seq, epoch) => (seq, epoch),
-        (None, _) if event.event.is_passing() => return Ok(Outcome::Passing),
+        (None, _) if event.event.is_passing() => {
+            if let Some(telling) = telling {
+                let at = event.timestamp.unwrap_or(telling.now);
+                notices::note(db, conversation, event, at, telling)?;
+            }
+            return Ok(Outcome::Passing);
+        }
         // A newer host may have kinds of its own that pass.
         (None, _) if matches!(event.event, ClaudeEvent::Unknown(_)) => return Ok(Outcome::Passing),
         _ => return Ok(Outcome::Malformed),
@@ -139,6 +158,11 @@ fn one(
     conversation.seq = seq;
     conversation.chain_hash.clone_from(&event.chain_hash);
     take_in(db, conversation, event, epoch)?;
+    if let Some(telling) = telling.filter(|_| event.copied != Some(true)) {
+        // The host says when; what it does not date is of now.
+        let at = event.timestamp.unwrap_or(telling.now);
+        notices::note(db, conversation, event, at, telling)?;
+    }
     Ok(Outcome::Applied)
 }
 
@@ -159,6 +183,7 @@ fn take_in(
     let beside = Beside {
         call: known_call(db, conversation, &event.event)?,
         full_result: event.full_result.as_deref(),
+        full_images: event.full_images.as_deref().unwrap_or_default(),
     };
     if let Some(entry) = entry::entry(&event.event, at, conversation.seq, beside) {
         put(db, conversation, epoch, at, &entry)?;
@@ -171,6 +196,8 @@ fn take_in(
         return Ok(());
     }
     fold(db, conversation, &event.event, at)?;
+    refusals::take_in(db, conversation, &event.event, epoch, at)?;
+    lifecycle::take_in(db, conversation, &event.event)?;
     if entry::is_notable(&event.event) {
         conversation.notable = devices::raise_mark(db)?;
     }
@@ -248,21 +275,24 @@ fn keep_part(
     call: &ToolUseId,
     part: &Part,
 ) -> rusqlite::Result<()> {
-    let (sql, whole) = match part {
-        Part::Input { whole } => (
-            "INSERT INTO tool_calls (shelf, tool_use_id, started, input) VALUES (?1, ?2, ?3, ?4) \
-             ON CONFLICT (shelf, tool_use_id) DO UPDATE SET started = excluded.started, input = excluded.input",
-            whole,
-        ),
-        Part::Output { whole } => (
-            "INSERT INTO tool_calls (shelf, tool_use_id, completed, output) VALUES (?1, ?2, ?3, ?4) \
-             ON CONFLICT (shelf, tool_use_id) DO UPDATE SET completed = excluded.completed, output = excluded.output",
-            whole,
-        ),
-    };
     let ordinal = int(conversation.entries);
-    let values = params![conversation.shelf.0, call.as_str(), ordinal, whole];
-    db.prepare_cached(sql)?.execute(values).map(|_| ())
+    let (shelf, call) = (conversation.shelf.0, call.as_str());
+    match part {
+        Part::Input { whole } => db
+            .prepare_cached(
+                "INSERT INTO tool_calls (shelf, tool_use_id, started, input) VALUES (?1, ?2, ?3, ?4) \
+                 ON CONFLICT (shelf, tool_use_id) DO UPDATE SET started = excluded.started, input = excluded.input",
+            )?
+            .execute(params![shelf, call, ordinal, whole]),
+        Part::Output { whole, images } => db
+            .prepare_cached(
+                "INSERT INTO tool_calls (shelf, tool_use_id, completed, output, images) VALUES (?1, ?2, ?3, ?4, ?5) \
+                 ON CONFLICT (shelf, tool_use_id) DO UPDATE SET completed = excluded.completed, output = excluded.output, \
+                 images = excluded.images",
+            )?
+            .execute(params![shelf, call, ordinal, whole, detail::kept(images)]),
+    }
+    .map(|_| ())
 }
 
 /// What an event of another conversation changes beside the history: its session and its cost are not of this one, and

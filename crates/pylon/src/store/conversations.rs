@@ -14,7 +14,10 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::folded::{Folded, Shelf};
 use super::row::{moment, parsed, parsed_option, word, word_option};
 use super::threads::Keep;
-use super::{Store, StoreError, WorkspaceError, forks, settings, sweep, usage, workspaces};
+use super::{
+    Store, StoreError, WorkspaceError, WorktreeRow, forks, lifecycle, removals, settings, sweep,
+    usage, workspaces, worktrees,
+};
 
 /// A conversation to be.
 #[derive(Debug, Clone)]
@@ -42,8 +45,10 @@ pub struct KnownConversation {
     pub conversation: Conversation,
     /// In which workspace.
     pub workspace_id: WorkspaceId,
-    /// The folder in which the agent works.
+    /// The folder in which the agent works: of its worktree, if it has one.
     pub working_dir: PathText,
+    /// Its worktree, if it has one.
+    pub worktree: Option<WorktreeRow>,
     /// Its own permission mode, else the pylon's default.
     pub permission_mode: PermissionMode,
     /// Its own model, else the pylon's default, else the agent's (`None`).
@@ -90,6 +95,43 @@ impl Store {
         self.write(Keep::Own, move |db| {
             let workspace = workspaces::known_key(db, &new.workspace_id)?;
             Ok(create_in(db, workspace, &new)?)
+        })
+        .await
+    }
+
+    /// Makes a conversation that goes on with a session of the agent.
+    pub async fn create_continued(
+        &self,
+        new: NewConversation,
+        session: ClaudeSessionId,
+    ) -> Result<Conversation, ConversationError> {
+        self.write(Keep::Own, move |db| {
+            let workspace = workspaces::known_key(db, &new.workspace_id)?;
+            let made = create_in(db, workspace, &new)?;
+            db.prepare_cached("UPDATE conversations SET claude_session_id = ?2 WHERE id = ?1")?
+                .execute(params![made.conversation_id.as_str(), session.as_str()])?;
+            Ok(Conversation {
+                claude_session_id: Some(session),
+                ..made
+            })
+        })
+        .await
+    }
+
+    /// The conversation that a session of the agent belongs to, or belonged to.
+    pub async fn conversation_of(
+        &self,
+        session: ClaudeSessionId,
+    ) -> Result<Option<ConversationId>, StoreError> {
+        self.read(move |db| {
+            let sql = "SELECT c.id FROM conversations c WHERE c.claude_session_id = ?1 UNION \
+                       SELECT c.id FROM claude_sessions s JOIN conversations c ON c.id = s.conversation_id \
+                       WHERE s.id = ?1 LIMIT 1";
+            let found = db
+                .prepare_cached(sql)?
+                .query_row([session.as_str()], |row| parsed(row, 0))
+                .optional()?;
+            Ok(found)
         })
         .await
     }
@@ -237,6 +279,7 @@ pub(super) fn create_in(
     };
     let key = insert(db, workspace, &id, new)?;
     forks::settle(db, &id)?;
+    worktrees::ready(db, &id)?;
     workspaces::activate(db, Some(workspace), Some(key))?;
     db.prepare_cached("UPDATE workspaces SET last_used = ?2 WHERE key = ?1")?
         .execute(params![workspace, new.at.0])?;
@@ -294,13 +337,14 @@ pub(super) fn delete_all(db: &Connection, workspace: i64) -> rusqlite::Result<Ve
     Ok(all.into_iter().map(|(_, id)| id).collect())
 }
 
-/// Deletes a conversation; what it used stays counted.
+/// Deletes a conversation and keeps that the host has to follow; what it used stays counted.
 fn delete(db: &Connection, key: i64) -> rusqlite::Result<()> {
     let mut delete =
         db.prepare_cached("DELETE FROM conversations WHERE key = ?1 RETURNING id, shelf")?;
     let (id, shelf): (ConversationId, i64) =
         delete.query_row([key], |row| Ok((parsed(row, 0)?, row.get(1)?)))?;
     sweep::discard(db, Shelf(shelf))?;
+    removals::of_conversation(db, &id)?;
     usage::settle(db, &id)
 }
 
@@ -309,8 +353,12 @@ const LISTED: &str = "c.workspace, c.id, c.name, c.skill_type, c.status, c.claud
     c.permission_mode, c.model, c.created_at, c.updated_at, \
     c.key IS (SELECT active_conversation FROM pylon), \
     CASE WHEN d.id IS NOT NULL THEN \
-        d.viewing IS NOT c.key AND c.notable > max(d.baseline, coalesce(s.mark, 0)) END \
+        d.viewing IS NOT c.key AND c.notable > max(d.baseline, coalesce(s.mark, 0)) END, \
+    w.folder, w.branch, c.ended, \
+    CASE WHEN c.ended IS NOT NULL THEN \
+        (SELECT body FROM lifecycle WHERE shelf = c.shelf ORDER BY seq DESC LIMIT 1) END \
     FROM conversations c \
+    LEFT JOIN worktrees w ON w.conversation = c.id \
     LEFT JOIN devices d ON d.id = ?1 \
     LEFT JOIN seen s ON s.device = ?1 AND s.conversation = c.key";
 
@@ -323,6 +371,9 @@ fn one(row: &Row<'_>) -> rusqlite::Result<(i64, Conversation)> {
         updated_at: Some(moment(row, 9)?),
         is_active: Some(row.get(10)?),
         unread: row.get(11)?,
+        working_dir: parsed_option(row, 12)?,
+        branch: row.get(13)?,
+        process: lifecycle::state(row, 14)?,
         ..Conversation::new(
             parsed(row, 1)?,
             parsed(row, 2)?,
@@ -366,10 +417,14 @@ fn known(db: &Connection, id: &ConversationId) -> Result<KnownConversation, Conv
         Some(model) => Some(model.clone()),
         None => settings::default_model(db)?,
     };
+    let worktree = worktrees::of(db, id)?;
     Ok(KnownConversation {
         conversation,
         workspace_id,
-        working_dir,
+        working_dir: worktree
+            .as_ref()
+            .map_or(working_dir, |row| row.folder.clone()),
+        worktree,
         permission_mode,
         model,
     })

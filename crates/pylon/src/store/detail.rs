@@ -1,4 +1,4 @@
-//! The whole input and output of a call, which history shows cut, in chunks that fit a frame.
+//! The whole input and output of a call, which history shows cut, and its pictures, in chunks that fit a frame.
 
 use estelle_proto::limits::TOOL_DETAIL_CHUNK_BYTES;
 use estelle_proto::lookup::ToolPart;
@@ -10,13 +10,15 @@ use super::folded::Shelf;
 use super::row::{count_option, json};
 use super::{Store, StoreError};
 
-/// Both sides of a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Both sides of a call, or a picture that it gave.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolParts {
     /// What it was called with, as JSON; `None` if its start was not seen.
     pub input: Option<String>,
     /// What it gave; `None` while it runs.
     pub output: Option<String>,
+    /// A picture, in Base64, if one was asked for.
+    pub image: Option<String>,
 }
 
 /// A piece of one side of a call.
@@ -49,6 +51,14 @@ pub enum DetailError {
         /// The id.
         id: ToolUseId,
     },
+    /// The call gave no such picture.
+    #[error("the call {id} gave no picture with the number {number}")]
+    UnknownImage {
+        /// The id of the call.
+        id: ToolUseId,
+        /// Which picture was asked for, from 0.
+        number: u32,
+    },
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -64,25 +74,62 @@ impl Store {
         call: ToolUseId,
     ) -> Result<ToolParts, DetailError> {
         self.read(move |db| {
-            let conversation =
-                conversations::folded(db, &conversation).map_err(|error| match error {
-                    ConversationError::Store(error) => DetailError::Store(error),
-                    ConversationError::UnknownConversation { .. }
-                    | ConversationError::UnknownWorkspace { .. } => {
-                        DetailError::UnknownConversation {
-                            id: conversation.clone(),
-                        }
-                    }
-                })?;
-            let parts = load(db, conversation.shelf, &call)?;
+            let parts = load(db, shelf_of(db, &conversation)?, &call)?;
             parts.ok_or(DetailError::UnknownToolUse { id: call })
+        })
+        .await
+    }
+
+    /// A picture that a call gave, alone.
+    pub async fn tool_image(
+        &self,
+        conversation: ConversationId,
+        call: ToolUseId,
+        number: u32,
+    ) -> Result<ToolParts, DetailError> {
+        self.read(move |db| {
+            let held = shelf_of(db, &conversation)?;
+            let mut find = db.prepare_cached(
+                "SELECT images ->> ?3 FROM tool_calls WHERE shelf = ?1 AND tool_use_id = ?2",
+            )?;
+            let found: Option<Option<String>> = find
+                .query_row(params![held.0, call.as_str(), number], |row| row.get(0))
+                .optional()?;
+            match found {
+                Some(Some(image)) => Ok(ToolParts {
+                    image: Some(image),
+                    ..ToolParts::default()
+                }),
+                Some(None) => Err(DetailError::UnknownImage { id: call, number }),
+                None => Err(DetailError::UnknownToolUse { id: call }),
+            }
         })
         .await
     }
 }
 
+fn shelf_of(db: &Connection, conversation: &ConversationId) -> Result<Shelf, DetailError> {
+    let folded = conversations::folded(db, conversation).map_err(|error| match error {
+        ConversationError::Store(error) => DetailError::Store(error),
+        ConversationError::UnknownConversation { .. }
+        | ConversationError::UnknownWorkspace { .. } => DetailError::UnknownConversation {
+            id: conversation.clone(),
+        },
+    })?;
+    Ok(folded.shelf)
+}
+
+/// Pictures as the database keeps them.
+pub(super) fn kept(images: &[String]) -> Option<String> {
+    (!images.is_empty()).then(|| serde_json::Value::from(images).to_string())
+}
+
 /// Both sides of a call, if it is on this shelf.
-fn load(db: &Connection, shelf: Shelf, call: &ToolUseId) -> rusqlite::Result<Option<ToolParts>> {
+pub(super) fn load(
+    db: &Connection,
+    shelf: Shelf,
+    call: &ToolUseId,
+) -> rusqlite::Result<Option<ToolParts>> {
     type Found = (Option<u64>, Option<u64>, Option<String>, Option<String>);
     let mut find = db.prepare_cached(
         "SELECT started, completed, input, output FROM tool_calls WHERE shelf = ?1 AND tool_use_id = ?2",
@@ -110,7 +157,11 @@ fn load(db: &Connection, shelf: Shelf, call: &ToolUseId) -> rusqlite::Result<Opt
         (None, Some(ordinal)) => shown(db, shelf, ordinal)?,
         (None, None) => None,
     };
-    Ok(Some(ToolParts { input, output }))
+    Ok(Some(ToolParts {
+        input,
+        output,
+        image: None,
+    }))
 }
 
 /// A part that its entry shows whole.
@@ -146,7 +197,7 @@ pub(super) fn whole(
     let sql = match part {
         ToolPart::Input => "SELECT input FROM tool_calls WHERE shelf = ?1 AND tool_use_id = ?2",
         ToolPart::Output => "SELECT output FROM tool_calls WHERE shelf = ?1 AND tool_use_id = ?2",
-        ToolPart::Unknown(_) => return Ok(None),
+        ToolPart::Image | ToolPart::Unknown(_) => return Ok(None),
     };
     let mut find = db.prepare_cached(sql)?;
     let found = find.query_row(params![shelf.0, call.as_str()], |row| row.get(0));
@@ -160,6 +211,7 @@ impl ToolParts {
         for (part, text) in [
             (ToolPart::Input, &self.input),
             (ToolPart::Output, &self.output),
+            (ToolPart::Image, &self.image),
         ] {
             if let Some(text) = text {
                 split(&part, text, &mut chunks);
@@ -200,6 +252,7 @@ mod tests {
         let parts = ToolParts {
             input: Some("{}".to_owned()),
             output: Some("한글🌙".repeat(40_000)),
+            image: None,
         };
         let chunks = parts.chunks();
         let whole = |part: ToolPart| -> String {
@@ -223,8 +276,8 @@ mod tests {
     #[test]
     fn an_empty_output_is_still_an_answer() {
         let parts = ToolParts {
-            input: None,
             output: Some(String::new()),
+            ..ToolParts::default()
         };
         assert_eq!(parts.chunks().len(), 1);
         assert!(parts.chunks()[0].last);

@@ -5,8 +5,8 @@
 
 use estelle_proto::decisions::{DecisionState, PermissionDecision};
 use estelle_proto::events::{
-    ClaudeEvent, DecisionAnswered, PermissionAsked, QuestionAsked, TextComplete, ToolComplete,
-    ToolInfo, TurnResult, UserMessage,
+    ClaudeAborted, ClaudeEvent, DecisionAnswered, ErrorEvent, PermissionAsked, QuestionAsked,
+    TextComplete, ToolComplete, ToolInfo, TurnResult, UserMessage,
 };
 use estelle_proto::history::{
     HistoryAborted, HistoryError, HistoryMessage, HistorySystem, HistoryText, HistoryThinking,
@@ -14,9 +14,9 @@ use estelle_proto::history::{
     Role,
 };
 use estelle_proto::limits::{LIVE_ERROR_CHARS, LIVE_RESULT_CHARS, cut};
-use estelle_proto::runs::{JournalDamage, TaskUpdate};
+use estelle_proto::runs::{JournalDamage, PauseReason, ProcessPaused, ProcessResumed, TaskUpdate};
 use estelle_proto::writing::ThinkingComplete;
-use estelle_proto::{Json, Seq, Timestamp, ToolUseId};
+use estelle_proto::{Json, Seq, Timestamp, ToolImage, ToolUseId};
 
 use super::shorten;
 
@@ -39,6 +39,8 @@ pub(super) struct Beside<'a> {
     pub(super) call: Call,
     /// The whole of what a tool gave, if the event has it cut.
     pub(super) full_result: Option<&'a str>,
+    /// The pictures that the event names.
+    pub(super) full_images: &'a [String],
 }
 
 /// A row to be: the entry, and the part of a call that it shows.
@@ -51,8 +53,13 @@ pub(super) struct Entry {
 /// One side of a call; the whole text, if the entry shows it cut.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
-    Input { whole: Option<String> },
-    Output { whole: Option<String> },
+    Input {
+        whole: Option<String>,
+    },
+    Output {
+        whole: Option<String>,
+        images: Vec<String>,
+    },
 }
 
 impl Entry {
@@ -119,26 +126,24 @@ pub(super) fn entry(
         ClaudeEvent::TextComplete(text) => Some(place.assistant(text)),
         ClaudeEvent::ThinkingComplete(thought) => Some(place.thought(thought)),
         ClaudeEvent::ToolInfo(info) => Some(place.call(info)),
-        ClaudeEvent::ToolComplete(info) => Some(place.returned(info, beside.full_result)),
+        ClaudeEvent::ToolComplete(info) => Some(place.returned(info, beside)),
         ClaudeEvent::PermissionAsked(asked) => place.permission(asked, beside.call),
         ClaudeEvent::QuestionAsked(asked) => place.question(asked, beside.call),
         ClaudeEvent::DecisionAnswered(answer) => place.answer(answer),
         ClaudeEvent::Result(result) => Some(place.result(result)),
-        ClaudeEvent::Error(failure) => Some(place.error(&failure.error)),
-        ClaudeEvent::Aborted(aborted) => Some(place.aborted(&aborted.reason)),
+        ClaudeEvent::Error(failure) => Some(place.error(failure)),
+        ClaudeEvent::Aborted(aborted) => Some(place.aborted(aborted)),
         ClaudeEvent::SessionReset(reset) => Some(place.reset(&reset.reason)),
         ClaudeEvent::Task(task) => place.task(task),
         ClaudeEvent::MessageCancelled(_) => {
             Some(place.remark("cancelled", "a message was taken back".to_owned()))
         }
         ClaudeEvent::JournalDamage(damage) => Some(place.damage(damage)),
+        ClaudeEvent::Remark(said) => Some(place.remark(&said.subtype, said.text.clone())),
         ClaudeEvent::Rewound(rewound) => Some(place.rewound(rewound.before_seq)),
-        ClaudeEvent::Resumed(resumed) if !resumed.resumed_with_history => {
-            Some(place.remark("resume", "resumed without what was said before".to_owned()))
-        }
+        ClaudeEvent::Resumed(resumed) => Some(place.resumed(resumed)),
+        ClaudeEvent::Paused(paused) => Some(place.paused(paused)),
         ClaudeEvent::Init(_)
-        | ClaudeEvent::Resumed(_)
-        | ClaudeEvent::Paused(_)
         | ClaudeEvent::State(_)
         | ClaudeEvent::StateUpdate(_)
         | ClaudeEvent::Text(_)
@@ -149,6 +154,14 @@ pub(super) fn entry(
         | ClaudeEvent::ApiRetry(_)
         | ClaudeEvent::Unknown(_) => None,
     }
+}
+
+/// Whether each picture has its bytes, in Base64.
+fn are_whole(named: &[ToolImage], bytes: &[String]) -> bool {
+    let is_whole = |(image, data): (&ToolImage, &String)| {
+        u64::try_from(data.len()).is_ok_and(|length| length == image.size.div_ceil(3) * 4)
+    };
+    named.len() == bytes.len() && named.iter().zip(bytes).all(is_whole)
 }
 
 /// Where an entry stands.
@@ -164,6 +177,7 @@ impl Place {
             seq: Some(self.seq),
             client_message_id: message.client_message_id.clone(),
             device_id: message.device_id,
+            author: message.author.clone(),
             ..HistoryText::new(Role::User, message.content.clone(), self.at)
         })
     }
@@ -205,11 +219,14 @@ impl Place {
         }
     }
 
-    fn returned(self, call: &ToolComplete, full: Option<&str>) -> Entry {
-        let whole = full.unwrap_or(&call.result);
+    fn returned(self, call: &ToolComplete, beside: Beside<'_>) -> Entry {
+        let whole = beside.full_result.unwrap_or(&call.result);
         let short = cut(whole, LIVE_RESULT_CHARS);
         let is_cut = short.len() < whole.len();
-        let id = self.call_id(call.tool_use_id.as_ref(), is_cut);
+        // Pictures that did not come, or not whole, cannot be asked for.
+        let images = call.images.as_ref();
+        let images = images.filter(|images| are_whole(images, beside.full_images));
+        let id = self.call_id(call.tool_use_id.as_ref(), is_cut || images.is_some());
         let error = call
             .error
             .as_deref()
@@ -220,6 +237,7 @@ impl Place {
             tool_use_id: id.clone(),
             parent_tool_use_id: call.parent_tool_use_id.clone(),
             truncated: is_cut.then_some(true),
+            images: images.cloned(),
             ..HistoryToolComplete::new(
                 call.tool_name.clone(),
                 call.success,
@@ -228,9 +246,13 @@ impl Place {
             )
         };
         let whole = is_cut.then(|| whole.to_owned());
+        let images = match images {
+            Some(_) => beside.full_images.to_vec(),
+            None => Vec::new(),
+        };
         Entry {
             message: message.into(),
-            part: id.map(|id| (id, Part::Output { whole })),
+            part: id.map(|id| (id, Part::Output { whole, images })),
         }
     }
 
@@ -285,6 +307,7 @@ impl Place {
         Some(Entry::plain(HistoryUserResponse {
             seq: Some(self.seq),
             device_id: answer.device_id,
+            author: answer.author.clone(),
             ..HistoryUserResponse::new(call, content.to_owned(), self.at)
         }))
     }
@@ -306,22 +329,28 @@ impl Place {
             total_cost_usd: Some(result.total_cost_usd),
             num_turns: Some(result.num_turns),
             cause: result.cause.clone(),
+            models: result.models.clone(),
             ..HistoryTurnResult::new(result.duration_ms, usage, self.at)
         })
     }
 
-    fn error(self, content: &str) -> Entry {
+    fn error(self, failure: &ErrorEvent) -> Entry {
         Entry::plain(HistoryError {
             seq: Some(self.seq),
             role: Some(Role::System),
-            ..HistoryError::new(content.to_owned(), self.at)
+            error_code: failure.error_code.clone(),
+            exit_code: failure.exit_code,
+            cause: failure.cause.clone(),
+            api_status: failure.api_status,
+            ..HistoryError::new(failure.error.clone(), self.at)
         })
     }
 
-    fn aborted(self, reason: &str) -> Entry {
+    fn aborted(self, aborted: &ClaudeAborted) -> Entry {
         Entry::plain(HistoryAborted {
             seq: Some(self.seq),
-            ..HistoryAborted::new(reason.to_owned(), self.at)
+            messages: aborted.messages.clone(),
+            ..HistoryAborted::new(aborted.reason.clone(), self.at)
         })
     }
 
@@ -333,6 +362,29 @@ impl Place {
             _ => "a new session",
         };
         self.remark("divider", content.to_owned())
+    }
+
+    /// The process was stopped; the kind of the remark has the reason for it.
+    fn paused(self, paused: &ProcessPaused) -> Entry {
+        let content = match &paused.reason {
+            PauseReason::IdleTimeout => {
+                format!(
+                    "the process was stopped after {} idle minutes",
+                    paused.idle_minutes
+                )
+            }
+            PauseReason::Manual => "the process was stopped by a person".to_owned(),
+            PauseReason::ServerShutdown => "the process was stopped with the host".to_owned(),
+            PauseReason::Unknown(_) => "the process was stopped".to_owned(),
+        };
+        self.remark(&format!("paused_{}", paused.reason.as_str()), content)
+    }
+
+    fn resumed(self, resumed: &ProcessResumed) -> Entry {
+        if resumed.resumed_with_history {
+            return self.remark("resumed", "resumed where it was".to_owned());
+        }
+        self.remark("resume", "resumed without what was said before".to_owned())
     }
 
     /// The end of a background task; its progress is shown live only.

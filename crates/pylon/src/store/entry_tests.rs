@@ -1,9 +1,11 @@
 //! What each event looks like in history.
 
 use estelle_proto::decisions::{DecisionState, PermissionDecision, Question};
-use estelle_proto::events::{ClaudeAborted, ErrorEvent, Init};
+use estelle_proto::events::{ClaudeAborted, ErrorEvent, Init, ModelShare};
 use estelle_proto::runs::{PauseReason, ProcessPaused, ProcessResumed, SessionReset};
-use estelle_proto::{ClaudeSessionId, ConversationStatus, DeviceId, Generation, Usage};
+use estelle_proto::{
+    Author, Cause, ClaudeSessionId, ConversationStatus, DeviceId, DeviceKey, Generation, Usage,
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -12,6 +14,7 @@ fn beside(call: Call) -> Beside<'static> {
     Beside {
         call,
         full_result: None,
+        full_images: &[],
     }
 }
 
@@ -37,9 +40,16 @@ fn id(text: &str) -> ToolUseId {
 fn what_was_said_is_shown_with_who_said_it() {
     let message = UserMessage {
         device_id: Some(DeviceId(100)),
+        author: Some(Author::new(
+            DeviceKey::parse("phone").unwrap(),
+            "Pixel".to_owned(),
+        )),
         ..UserMessage::new("안녕".to_owned(), Timestamp(1))
     };
-    let user = json!({"type": "text", "role": "user", "content": "안녕", "deviceId": 100});
+    let user = json!({
+        "type": "text", "role": "user", "content": "안녕", "deviceId": 100,
+        "author": {"deviceKey": "phone", "name": "Pixel"},
+    });
     assert_eq!(fresh(message), Some(user));
     let text = TextComplete {
         parent_tool_use_id: Some(id("task")),
@@ -87,7 +97,8 @@ fn a_cut_call_without_an_id_gets_one() {
     assert_eq!(
         part,
         Part::Output {
-            whole: Some("x".repeat(1001))
+            whole: Some("x".repeat(1001)),
+            images: Vec::new(),
         }
     );
     let short = ToolComplete::new("Read".to_owned(), true, "x".to_owned());
@@ -165,16 +176,32 @@ fn another_session_is_divided_from_the_last() {
 fn results_errors_and_breaks_are_shown() {
     let turn = TurnResult {
         stop_reason: Some("end_turn".to_owned()),
+        models: Some(vec![ModelShare::new(
+            "opus".to_owned(),
+            0.25,
+            Usage::new(1, 2, 3, 4),
+        )]),
         ..TurnResult::new("success".to_owned(), 1500, 0.25, 2, Usage::new(1, 2, 3, 4))
     };
     let expected = json!({
         "type": "result", "subtype": "success", "stop_reason": "end_turn", "duration_ms": 1500,
         "total_cost_usd": 0.25, "num_turns": 2,
+        "models": [{"model": "opus", "costUsd": 0.25, "usage": {
+            "inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4,
+        }}],
         "usage": {"inputTokens": 1, "outputTokens": 2, "cacheReadInputTokens": 3, "cacheCreationInputTokens": 4},
     });
     assert_eq!(fresh(turn), Some(expected));
     let error = json!({"type": "error", "content": "no", "role": "system"});
     assert_eq!(fresh(ErrorEvent::new("no".to_owned())), Some(error));
+    let failure = ErrorEvent {
+        cause: Some(Cause::Billing),
+        exit_code: Some(1),
+        ..ErrorEvent::new("no".to_owned())
+    };
+    let error = fresh(failure).unwrap();
+    assert_eq!(error["cause"], "billing", "it says what to do");
+    assert_eq!(error["exitCode"], 1);
     let aborted = json!({"type": "claudeAborted", "reason": "user"});
     assert_eq!(fresh(ClaudeAborted::new("user".to_owned())), Some(aborted));
     let damage = fresh(JournalDamage::new(10, 20, Generation(2))).unwrap();
@@ -191,15 +218,58 @@ fn results_errors_and_breaks_are_shown() {
 fn the_machinery_leaves_no_trace() {
     let state = estelle_proto::events::StateChanged::new(ConversationStatus::Idle);
     assert_eq!(fresh(state), None);
-    assert_eq!(
-        fresh(ProcessPaused::new(PauseReason::IdleTimeout, 30, true)),
-        None
-    );
-    assert_eq!(fresh(ProcessResumed::new(true)), None);
-    assert_eq!(
-        fresh(ProcessResumed::new(false)).unwrap()["subtype"],
-        "resume"
-    );
     let unknown: ClaudeEvent = serde_json::from_str(r#"{"type":"novelty","x":1}"#).unwrap();
     assert_eq!(fresh(unknown), None);
+}
+
+#[test]
+fn a_process_that_was_stopped_and_one_that_went_on_are_shown() {
+    let paused = |reason| fresh(ProcessPaused::new(reason, 30, true)).unwrap();
+    for reason in [
+        PauseReason::IdleTimeout,
+        PauseReason::Manual,
+        PauseReason::ServerShutdown,
+    ] {
+        let word = format!("paused_{}", reason.as_str());
+        assert_eq!(paused(reason)["subtype"], word);
+    }
+    let resumed = |with| fresh(ProcessResumed::new(with)).unwrap()["subtype"].clone();
+    assert_eq!(resumed(true), "resumed");
+    assert_eq!(resumed(false), "resume");
+}
+
+/// The fixtures of the fold say which rows their numbered events make; the web app folds them to what the events gave.
+#[test]
+fn the_rows_of_the_fold_fixtures_are_those_of_their_events() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/fold");
+    let mut checked = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "json") {
+            continue;
+        }
+        let fixture: Value =
+            serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let Some(expected) = fixture.get("rows") else {
+            continue;
+        };
+        let mut head = Seq(0);
+        let mut rows = Vec::new();
+        for input in fixture["input"].as_array().unwrap() {
+            let Some(seq) = input.get("seq").and_then(Value::as_u64).map(Seq) else {
+                continue;
+            };
+            // An event that is told twice is taken in once.
+            if seq <= head {
+                continue;
+            }
+            head = seq;
+            let event: ClaudeEvent = serde_json::from_value(input["event"].clone()).unwrap();
+            let made = entry(&event, Timestamp(0), seq, beside(Call::Unseen));
+            rows.extend(made.map(|made| serde_json::to_value(made.message).unwrap()));
+        }
+        assert_eq!(&Value::from(rows), expected, "{}", path.display());
+        checked += 1;
+    }
+    assert!(checked >= 6, "the rows of the fixtures are gone");
 }

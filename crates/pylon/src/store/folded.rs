@@ -6,6 +6,7 @@ use estelle_proto::{ChainHash, ClaudeSessionId, ConversationId, ConversationStat
 use estelle_proto::{Epoch, Seq, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::lifecycle::ProcessEnd;
 use super::row::{count, count_option, int, moment, parsed, parsed_option, word};
 use super::sweep;
 
@@ -61,10 +62,12 @@ pub(super) struct Folded {
     pub(super) seen_model: Option<String>,
     /// The pylon's mark at the newest event that a person would want to see.
     pub(super) notable: i64,
+    /// How its last process ended, until another one begins.
+    pub(super) ended: Option<ProcessEnd>,
 }
 
 const COLUMNS: &str = "key, id, workspace, shelf, epoch, seq, chain_hash, entries, status, updated_at, \
-                       claude_session_id, seen_model, notable, awaits_start";
+                       claude_session_id, seen_model, notable, awaits_start, ended";
 
 impl Folded {
     /// The conversation of this id, if there is one.
@@ -75,6 +78,7 @@ impl Folded {
     }
 
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let ended: Option<String> = row.get(14)?;
         Ok(Self {
             key: row.get(0)?,
             id: parsed(row, 1)?,
@@ -90,6 +94,7 @@ impl Folded {
             seen_model: row.get(11)?,
             notable: row.get(12)?,
             awaits_start: row.get(13)?,
+            ended: ended.as_deref().and_then(ProcessEnd::parse),
         })
     }
 
@@ -98,7 +103,7 @@ impl Folded {
         let mut update = db.prepare_cached(
             "UPDATE conversations SET shelf = ?2, epoch = ?3, seq = ?4, chain_hash = ?5, entries = ?6, \
              status = ?7, updated_at = ?8, claude_session_id = ?9, seen_model = ?10, \
-             notable = ?11, awaits_start = ?12 WHERE key = ?1",
+             notable = ?11, awaits_start = ?12, ended = ?13 WHERE key = ?1",
         )?;
         let changed = update.execute(params![
             self.key,
@@ -113,6 +118,7 @@ impl Folded {
             self.seen_model,
             self.notable,
             self.awaits_start,
+            self.ended.map(ProcessEnd::as_str),
         ])?;
         debug_assert_eq!(
             changed, 1,

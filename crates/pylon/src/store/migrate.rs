@@ -13,6 +13,15 @@ const STEPS: &[&str] = &[
     include_str!("schema/v2.sql"),
     include_str!("schema/v3.sql"),
     include_str!("schema/v4.sql"),
+    include_str!("schema/v5.sql"),
+    include_str!("schema/v6.sql"),
+    include_str!("schema/v7.sql"),
+    include_str!("schema/v8.sql"),
+    include_str!("schema/v9.sql"),
+    include_str!("schema/v10.sql"),
+    include_str!("schema/v11.sql"),
+    include_str!("schema/v12.sql"),
+    include_str!("schema/v13.sql"),
 ];
 
 /// Marks the file as ours: `EstP`.

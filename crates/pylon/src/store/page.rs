@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::conversations::ConversationError;
 use super::folded::{Folded, Shelf};
-use super::row::{count, int, json};
+use super::row::{count, int, message};
 use super::{Store, StoreError, conversations, rewinds, workspaces};
 
 /// The most bytes of one entry on the wire: with its envelope it fits a frame.
@@ -156,7 +156,7 @@ impl Store {
                 "SELECT body FROM history WHERE shelf = ?1 AND epoch = ?2 AND seq = ?3",
             )?;
             let place = params![conversation.shelf.0, int(epoch.0), int(seq.0)];
-            Ok(find.query_row(place, |row| json(row, 0)).optional()?)
+            Ok(find.query_row(place, |row| message(row, 0)).optional()?)
         })
         .await
     }
@@ -270,7 +270,7 @@ fn entries(
         }
         let seq = Seq(count(row, 1)?);
         span = Some(span.map_or((seq, seq), |(first, last)| (first.min(seq), last.max(seq))));
-        found.push(fit(json(row, 0)?, length));
+        found.push(fit(message(row, 0)?, length));
     }
     if matches!(reading, Reading::Back(_)) {
         found.reverse();

@@ -1,8 +1,9 @@
 //! Makes the database anew from the host's logs, with nobody using it.
 //!
 //! What people made is taken over from the old database as far as it can be read: workspaces, names, modes, settings,
-//! what was settled. Everything that came from the host is counted and written afresh. The new database replaces the
-//! old one in one step at the end; until then, and when the rebuild is given up, the old one is untouched.
+//! what was settled. Everything that came from the host is counted and written afresh, and what the host does not tell
+//! any more is taken over as well ([`kept`]). The new database replaces the old one in one step at the end; until then, and
+//! when the rebuild is given up, the old one is untouched. In the end it stays beside the new one: each rebuild leaves one.
 
 use std::fs;
 use std::io;
@@ -16,8 +17,10 @@ use super::apply::{self, Outcome};
 use super::backup::beside;
 use super::conversations::{self, NewConversation};
 use super::folded::Folded;
+use super::kept::{self, KeptHistory};
 use super::migrate::MigrateError;
 use super::open::{self, DATABASE, OpenError, Taken};
+use super::row::parsed;
 use super::{StoreError, devices, workspaces};
 
 /// Where a conversation belongs, as far as the host knows it. The old database knows better, if it has it.
@@ -80,11 +83,12 @@ pub struct Rebuild {
     aside: PathBuf,
     connection: Connection,
     lost: Vec<&'static str>,
+    old: Old,
     _taken: Taken,
 }
 
 /// What is taken over as it is, in this order: later tables refer to earlier ones.
-const KEPT: [(&str, &str); 7] = [
+const KEPT: [(&str, &str); 13] = [
     (
         "workspaces",
         "INSERT INTO workspaces SELECT * FROM old.workspaces",
@@ -115,6 +119,33 @@ const KEPT: [(&str, &str); 7] = [
         "INSERT INTO paired SELECT * FROM old.paired",
     ),
     (
+        "notifications",
+        "INSERT INTO push_subscriptions SELECT * FROM old.push_subscriptions; \
+         INSERT INTO notify_settings SELECT * FROM old.notify_settings; \
+         INSERT INTO notify_muted SELECT * FROM old.notify_muted; \
+         INSERT INTO noted SELECT * FROM old.noted; \
+         INSERT INTO notices SELECT * FROM old.notices; \
+         INSERT INTO deliveries SELECT * FROM old.deliveries",
+    ),
+    (
+        "continuations",
+        "INSERT INTO continuations SELECT * FROM old.continuations",
+    ),
+    (
+        "budgets",
+        "INSERT INTO budgets SELECT * FROM old.budgets; \
+         INSERT INTO task_budgets SELECT * FROM old.task_budgets",
+    ),
+    (
+        "worktrees",
+        "INSERT INTO worktrees SELECT * FROM old.worktrees",
+    ),
+    (
+        "removals",
+        "INSERT INTO removals SELECT * FROM old.removals",
+    ),
+    ("forks", "INSERT INTO forks SELECT * FROM old.forks"),
+    (
         "active",
         "UPDATE pylon SET (active_workspace, active_conversation) = \
          (SELECT active_workspace, active_conversation FROM old.pylon)",
@@ -136,6 +167,8 @@ impl Rebuild {
         let connection = open::writer(&aside)?;
         // Until the end nobody misses it: one sync then is enough.
         connection.pragma_update(None, "synchronous", "OFF")?;
+        // What had a history, to be held against what has one in the end.
+        connection.execute_batch("CREATE TEMP TABLE told (id TEXT PRIMARY KEY)")?;
         let lost = match old {
             Old::Readable => take_over(&connection, &database)?,
             Old::Missing => Vec::new(),
@@ -146,6 +179,7 @@ impl Rebuild {
             aside,
             connection,
             lost,
+            old,
             _taken: taken,
         })
     }
@@ -153,6 +187,34 @@ impl Rebuild {
     /// What could not be taken over from the old database, because it is damaged.
     pub fn lost(&self) -> &[&'static str] {
         &self.lost
+    }
+
+    /// Whether the next pylon has something to finish about a conversation: it was deleted or cleared, and the host has not
+    /// followed yet, or it is a copy that no list shows. What the host tells of it is for that pylon.
+    pub fn is_unfinished(&self, id: &ConversationId) -> Result<bool, RebuildError> {
+        let sql = "SELECT EXISTS (SELECT 1 FROM removals WHERE id = ?1 AND kind <> 'workspace') \
+                   OR EXISTS (SELECT 1 FROM forks WHERE id = ?1)";
+        let found = self
+            .connection
+            .query_row(sql, [id.as_str()], |row| row.get(0));
+        Ok(found?)
+    }
+
+    /// All conversations that are in the new database.
+    pub fn conversations(&self) -> Result<Vec<ConversationId>, RebuildError> {
+        let mut all = self.connection.prepare("SELECT id FROM conversations")?;
+        let all = all.query_map([], |row| parsed(row, 0))?;
+        Ok(all.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The conversations that had a history in the old database and have none in the new one, with their names.
+    pub fn emptied(&self) -> Result<Vec<(ConversationId, String)>, RebuildError> {
+        let mut all = self.connection.prepare(
+            "SELECT c.id, c.name FROM conversations c JOIN temp.told t ON t.id = c.id \
+             WHERE c.entries = 0 AND c.id NOT IN (SELECT id FROM removals) ORDER BY c.key",
+        )?;
+        let all = all.query_map([], |row| Ok((parsed(row, 0)?, row.get(1)?)))?;
+        Ok(all.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Makes sure that a conversation and its workspace are there, so that events of it find a place.
@@ -174,8 +236,42 @@ impl Rebuild {
         Ok(outcomes)
     }
 
-    /// Puts the new database in the place of the old one, which stays beside it as `pylon.db.before-rebuild`.
-    pub fn finish(self) -> Result<(), RebuildError> {
+    /// Takes over the histories that only the old database has: of logs that are gone, that are shorter than they were, or
+    /// that the host did not tell to their end. To be called when all others were told.
+    pub fn keep_histories(
+        &mut self,
+        untold: &[ConversationId],
+    ) -> Result<Vec<KeptHistory>, RebuildError> {
+        if self.old != Old::Readable {
+            return Ok(Vec::new());
+        }
+        attach(&self.connection, &self.database)?;
+        let mut kept = Vec::new();
+        let mut is_whole = true;
+        for id in kept::candidates(&self.connection)? {
+            let behaviour = TransactionBehavior::Immediate;
+            let step = self.connection.transaction_with_behavior(behaviour)?;
+            match kept::take_over(&step, &id, !untold.contains(&id)) {
+                Ok(one) => {
+                    step.commit()?;
+                    kept.extend(one);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, conversation = %id, "cannot take over its history");
+                    is_whole = false;
+                }
+            }
+        }
+        if !is_whole {
+            self.lost.push("histories");
+        }
+        self.connection.execute_batch("DETACH old")?;
+        Ok(kept)
+    }
+
+    /// Puts the new database in the place of the old one, which stays beside it. Gives where: `pylon.db.before-rebuild`, with
+    /// a number if there is one of an earlier rebuild. Without the old one kept, nothing is replaced.
+    pub fn finish(self) -> Result<Option<PathBuf>, RebuildError> {
         devices::catch_up(&self.connection)?;
         self.connection.pragma_update(None, "synchronous", "FULL")?;
         self.connection
@@ -242,11 +338,16 @@ fn examine(database: &Path) -> Result<Old, RebuildError> {
     }
 }
 
-fn take_over(connection: &Connection, old: &Path) -> Result<Vec<&'static str>, RebuildError> {
+fn attach(connection: &Connection, old: &Path) -> Result<(), RebuildError> {
     let Some(name) = old.to_str() else {
         return Err(rusqlite::Error::InvalidPath(old.to_owned()).into());
     };
     connection.execute("ATTACH ?1 AS old", [name])?;
+    Ok(())
+}
+
+fn take_over(connection: &Connection, old: &Path) -> Result<Vec<&'static str>, RebuildError> {
+    attach(connection, old)?;
     let mut lost = Vec::new();
     for (what, sql) in KEPT {
         let taken = connection.execute_batch(&format!("BEGIN IMMEDIATE; {sql}; COMMIT"));
@@ -258,27 +359,52 @@ fn take_over(connection: &Connection, old: &Path) -> Result<Vec<&'static str>, R
             }
         }
     }
+    let had = "INSERT INTO temp.told SELECT id FROM old.conversations WHERE entries > 0";
+    if let Err(error) = connection.execute_batch(had) {
+        tracing::warn!(%error, "what had a history in the old database is not known");
+    }
     connection.execute_batch("DETACH old")?;
     Ok(lost)
 }
 
-fn replace(new: &Path, old: &Path) -> io::Result<()> {
+fn replace(new: &Path, old: &Path) -> io::Result<Option<PathBuf>> {
     open::sync_named(new)?;
-    let before = beside(old, "before-rebuild");
-    if old.exists() {
-        open::remove(&before)?;
-        // A file system without links keeps no old database.
-        let _ = fs::hard_link(old, &before);
+    let kept = old.exists().then(|| free_name(old));
+    if let Some(kept) = &kept {
+        // Not every file system has hard links.
+        fs::hard_link(old, kept).or_else(|_| fs::copy(old, kept).map(drop))?;
+        open::sync_named(kept)?;
     }
-    // The WAL was emptied into the old database. Left beside the new one, it would be taken for its own.
+    // The WAL was emptied into the old database, unless that is damaged. Left beside the new one, it would be taken for
+    // its own.
     for suffix in ["-wal", "-shm"] {
-        let mut name = old.as_os_str().to_owned();
-        name.push(suffix);
-        match fs::remove_file(&name) {
+        let name = with(old, suffix);
+        let moved = match &kept {
+            Some(kept) => fs::rename(&name, with(kept, suffix)),
+            None => fs::remove_file(&name),
+        };
+        match moved {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
     }
     fs::rename(new, old)?;
-    open::sync_named(old)
+    open::sync_named(old)?;
+    Ok(kept)
+}
+
+fn with(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// A name beside the database that no earlier rebuild has used.
+fn free_name(database: &Path) -> PathBuf {
+    let numbers = (2_u64..).map(|number| format!("before-rebuild-{number}"));
+    std::iter::once("before-rebuild".to_owned())
+        .chain(numbers)
+        .map(|suffix| beside(database, &suffix))
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| beside(database, "before-rebuild"))
 }

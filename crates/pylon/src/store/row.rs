@@ -6,7 +6,7 @@
 use std::error::Error;
 use std::str::FromStr;
 
-use estelle_proto::Timestamp;
+use estelle_proto::{HistoryMessage, Timestamp};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
@@ -71,6 +71,15 @@ pub(super) fn json<T: serde::de::DeserializeOwned>(
         .as_str()
         .map_err(|e| misfit(column, e))?;
     serde_json::from_str(text).map_err(|error| misfit(column, error))
+}
+
+/// An entry of history, as it was written here.
+pub(super) fn message(row: &Row<'_>, column: usize) -> rusqlite::Result<HistoryMessage> {
+    let text = row
+        .get_ref(column)?
+        .as_str()
+        .map_err(|e| misfit(column, e))?;
+    HistoryMessage::read_back(text).map_err(|error| misfit(column, error))
 }
 
 /// A moment.

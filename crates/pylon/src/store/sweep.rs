@@ -6,7 +6,7 @@
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::folded::{PLACES, Shelf};
-use super::rewinds;
+use super::{lifecycle, rewinds};
 
 /// Entries per step: short enough that a write which arrives meanwhile does not notice.
 const STEP: i64 = 500;
@@ -36,6 +36,7 @@ pub(super) fn some(db: &Connection) -> rusqlite::Result<Left> {
     let took = entries(db, shelf)? + calls(db, shelf)?;
     if took == 0 {
         rewinds::forget(db, shelf)?;
+        lifecycle::forget(db, shelf)?;
         db.prepare_cached("DELETE FROM shelves WHERE key = ?1")?
             .execute([shelf.0])?;
     }

@@ -4,7 +4,7 @@
 //! start, what was counted from it is taken back first; when it is deleted, what was counted is settled and stays.
 //! Days are those of the machine's time zone.
 
-use estelle_proto::events::TurnResult;
+use estelle_proto::events::{TurnResult, Usage};
 use estelle_proto::usage::{ClaudeUsage, UsageGroup, UsageRow};
 use estelle_proto::{ClaudeSessionId, ConversationId, IsoTime, Timestamp};
 use rusqlite::{Connection, Row, params};
@@ -55,15 +55,48 @@ impl Store {
     }
 }
 
-/// Counts the result of a turn.
+/// Counts the result of a turn, each model's share as its own. Where the host does not tell shares, all of it counts for
+/// the model of the newest `init`.
 pub(super) fn count(
     db: &Connection,
     conversation: &Folded,
     result: &TurnResult,
     at: Timestamp,
 ) -> rusqlite::Result<()> {
+    let shares = result.models.as_deref().unwrap_or_default();
+    if shares.is_empty() {
+        let model = conversation.seen_model.as_deref().unwrap_or(NO_MODEL);
+        return add(
+            db,
+            conversation,
+            model,
+            result.total_cost_usd,
+            &result.usage,
+            at,
+        );
+    }
+    for share in shares {
+        add(
+            db,
+            conversation,
+            &share.model,
+            share.cost_usd,
+            &share.usage,
+            at,
+        )?;
+    }
+    Ok(())
+}
+
+fn add(
+    db: &Connection,
+    conversation: &Folded,
+    model: &str,
+    cost: f64,
+    used: &Usage,
+    at: Timestamp,
+) -> rusqlite::Result<()> {
     let tokens = |number: u64| int(number.min(MOST_TOKENS));
-    let used = &result.usage;
     db.prepare_cached(
         "INSERT INTO usage (conversation_id, day, model, is_settled, cost_usd, input_tokens, output_tokens, \
          cache_read_tokens, cache_creation_tokens, updated_at) \
@@ -79,8 +112,8 @@ pub(super) fn count(
     .execute(params![
         conversation.id.as_str(),
         at.0,
-        conversation.seen_model.as_deref().unwrap_or(NO_MODEL),
-        result.total_cost_usd.clamp(0.0, MOST_USD),
+        model,
+        cost.clamp(0.0, MOST_USD),
         tokens(used.input_tokens),
         tokens(used.output_tokens),
         tokens(used.cache_read_input_tokens),
@@ -113,9 +146,19 @@ pub(super) fn take_back(db: &Connection, conversation: &ConversationId) -> rusql
 
 /// Keeps what was counted from a log that is gone for good.
 pub(super) fn settle(db: &Connection, conversation: &ConversationId) -> rusqlite::Result<()> {
-    db.prepare_cached(
+    settle_from(db, "usage", conversation)?;
+    take_back(db, conversation)
+}
+
+/// The same for what was counted in this table; it stays there.
+pub(super) fn settle_from(
+    db: &Connection,
+    table: &'static str,
+    conversation: &ConversationId,
+) -> rusqlite::Result<()> {
+    let sql = format!(
         "INSERT INTO usage SELECT conversation_id, day, model, 1, cost_usd, input_tokens, output_tokens, \
-         cache_read_tokens, cache_creation_tokens, updated_at FROM usage \
+         cache_read_tokens, cache_creation_tokens, updated_at FROM {table} \
          WHERE conversation_id = ?1 AND is_settled = 0 \
          ON CONFLICT (conversation_id, day, model, is_settled) DO UPDATE SET \
          cost_usd = cost_usd + excluded.cost_usd, \
@@ -123,10 +166,11 @@ pub(super) fn settle(db: &Connection, conversation: &ConversationId) -> rusqlite
          output_tokens = output_tokens + excluded.output_tokens, \
          cache_read_tokens = cache_read_tokens + excluded.cache_read_tokens, \
          cache_creation_tokens = cache_creation_tokens + excluded.cache_creation_tokens, \
-         updated_at = max(updated_at, excluded.updated_at)",
-    )?
-    .execute([conversation.as_str()])?;
-    take_back(db, conversation)
+         updated_at = max(updated_at, excluded.updated_at)"
+    );
+    db.prepare_cached(&sql)?
+        .execute([conversation.as_str()])
+        .map(|_| ())
 }
 
 fn totals(db: &Connection) -> rusqlite::Result<ClaudeUsage> {

@@ -72,7 +72,7 @@ struct Row {
     at: Timestamp,
     message: HistoryMessage,
     /// The whole of what it shows cut.
-    parts: Vec<(Option<String>, Option<String>)>,
+    parts: Vec<(Option<String>, Option<String>, Option<String>)>,
 }
 
 impl Witness {
@@ -156,7 +156,8 @@ fn rows(db: &Connection, conversation: &Folded) -> rusqlite::Result<BTreeMap<(Se
     let mut find =
         db.prepare("SELECT id, seq, at, body FROM history WHERE id >= ?1 AND id < ?2 ORDER BY id")?;
     let mut parts = db.prepare(
-        "SELECT iif(started = ?2, input, NULL), iif(completed = ?2, output, NULL) FROM tool_calls \
+        "SELECT iif(started = ?2, input, NULL), iif(completed = ?2, output, NULL), \
+         iif(completed = ?2, images, NULL) FROM tool_calls \
          WHERE shelf = ?1 AND (started = ?2 OR completed = ?2) ORDER BY tool_use_id",
     )?;
     let end = shelf.first().saturating_add(PLACES);
@@ -167,7 +168,7 @@ fn rows(db: &Connection, conversation: &Folded) -> rusqlite::Result<BTreeMap<(Se
         let seq = Seq(count(row, 1)?);
         let number = super::row::int(place);
         let whole = parts.query_map(params![shelf.0, number], |row| {
-            Ok((row.get(0)?, row.get(1)?))
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
         let entry = Row {
             place,

@@ -1,8 +1,8 @@
 //! Workspaces, and which of them is active.
 //!
 //! Making a workspace makes its first conversation and activates both. Deleting the active one activates the first that
-//! is left, or none. Whether a folder may be a workspace is not decided here, and runs are stopped by the caller before
-//! anything is deleted.
+//! is left, or none. Whether a folder may be a workspace is not decided here, and runs are stopped by the caller once
+//! the workspace is out of the lists (`removals`).
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::conversations::{self, NewConversation};
 use super::row::{moment, parsed};
 use super::threads::Keep;
-use super::{Store, StoreError};
+use super::{Store, StoreError, removals};
 
 /// A workspace to be.
 #[derive(Debug, Clone)]
@@ -245,8 +245,10 @@ fn delete(db: &Connection, id: &WorkspaceId) -> Result<Vec<ConversationId>, Work
     let key = known_key(db, id)?;
     let was_active = active_keys(db)?.0 == Some(key);
     let gone = conversations::delete_all(db, key)?;
-    db.prepare_cached("DELETE FROM workspaces WHERE key = ?1")?
-        .execute([key])?;
+    let folder = db
+        .prepare_cached("DELETE FROM workspaces WHERE key = ?1 RETURNING working_dir")?
+        .query_row([key], |row| parsed(row, 0))?;
+    removals::of_workspace(db, id, &folder)?;
     if was_active {
         let next = db
             .prepare_cached("SELECT key FROM workspaces ORDER BY key LIMIT 1")?

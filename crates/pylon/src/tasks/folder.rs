@@ -17,7 +17,7 @@ use rustix::io::Errno;
 
 use super::matter::MatterError;
 use super::task::{self, ENDING, Task};
-use super::{name, task::compose};
+use super::{name, task::compose_within};
 
 /// The folder in a workspace.
 pub const FOLDER: &str = "task";
@@ -112,7 +112,7 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> FolderError {
 }
 
 /// The tasks of a folder, newest first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tasks {
     /// All that were looked at.
     pub tasks: Vec<Task>,
@@ -286,6 +286,17 @@ impl TaskFolder {
 
     /// Makes a new task under a name that no other has.
     pub fn create(&self, title: &str, content: &str, at: Timestamp) -> Result<Task, FolderError> {
+        self.create_within(title, content, (None, None), at)
+    }
+
+    /// The same with what it may cost: where people are warned, and where it is stopped.
+    pub fn create_within(
+        &self,
+        title: &str,
+        content: &str,
+        lines: (Option<f64>, Option<f64>),
+        at: Timestamp,
+    ) -> Result<Task, FolderError> {
         self.sweep();
         let known = self.list()?.tasks;
         let taken: HashSet<&str> = known.iter().map(|task| task.id.as_str()).collect();
@@ -293,7 +304,7 @@ impl TaskFolder {
         let ids = (1..=NAMES).map(|number| name::numbered(&stem, number));
         for id in ids.filter(|id| !taken.contains(id.as_str())) {
             let file = format!("{id}{ENDING}");
-            let text = compose(&id, title, content, at);
+            let text = compose_within(&id, title, content, lines, at);
             let draft = self.draft(&text, None)?;
             // Unlike renaming, this never replaces what somebody else just made.
             match std::fs::hard_link(&draft.0, self.path_of(&file)) {

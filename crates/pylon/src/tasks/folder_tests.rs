@@ -149,3 +149,27 @@ fn one_at_a_time_has_the_folder() {
     drop(lock);
     assert!(other.lock().unwrap().is_some());
 }
+
+#[test]
+fn a_full_disk_is_said_and_leaves_every_task_as_it_was() {
+    let Some(disk) = crate::small_disk::SmallDisk::of(256) else {
+        return;
+    };
+    let folder = TaskFolder::make(disk.path()).unwrap();
+    let task = folder.create("Tidy", &"words ".repeat(2000), AT).unwrap();
+    let before = folder.text(&task.file).unwrap();
+    disk.fill_but(0);
+    let full = |error: &FolderError| ApiError::from(error).code == ErrorCode::DiskFull;
+    let refused = set(&folder, &task.file, &TaskStatus::Running).unwrap_err();
+    assert!(full(&refused), "{refused:?}");
+    let refused = folder
+        .create("Next", &"words ".repeat(2000), AT)
+        .unwrap_err();
+    assert!(full(&refused), "{refused:?}");
+    assert_eq!(folder.text(&task.file).unwrap(), before);
+    assert_eq!(folder.list().unwrap().tasks.len(), 1);
+    assert_eq!(hidden(&folder), [""; 0], "nothing half");
+    disk.free();
+    set(&folder, &task.file, &TaskStatus::Running).unwrap();
+    folder.create("Next", "words", AT).unwrap();
+}

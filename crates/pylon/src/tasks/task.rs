@@ -11,11 +11,13 @@ use super::matter::{self, Matter, MatterError};
 
 /// How the names of task files end.
 pub const ENDING: &str = ".md";
+/// More than anybody spends on a task.
+const MOST_USD: f64 = 1_000_000.0;
 /// Letters of a title or a reason that lists show.
 const SHOWN: usize = 200;
 
 /// A file of the folder, as a task.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     /// The name of the file.
     pub file: String,
@@ -33,6 +35,12 @@ pub struct Task {
     pub completed_at: Option<String>,
     /// Why it failed.
     pub error: Option<String>,
+    /// Whether it wants a git worktree of its own; none if it leaves that to the worker.
+    pub worktree: Option<bool>,
+    /// Where people are warned, in US dollars.
+    pub soft_usd: Option<f64>,
+    /// Where it is stopped and fails, in US dollars.
+    pub hard_usd: Option<f64>,
     /// Why the file is no task.
     pub problem: Option<String>,
 }
@@ -44,6 +52,12 @@ enum NoTask {
     Matter(#[from] MatterError),
     #[error("`status` is `{0}`: it must be pending, running, done or failed")]
     Status(String),
+    #[error("`worktree` is `{0}`: it must be true or false")]
+    Worktree(String),
+    #[error("`{key}` is `{value}`: it must be an amount in US dollars above 0 and at most 1000000")]
+    Amount { key: &'static str, value: String },
+    #[error("`softUsd` is above `hardUsd`, so nobody would be warned")]
+    Order,
 }
 
 impl Task {
@@ -63,6 +77,9 @@ impl Task {
             started_at: None,
             completed_at: None,
             error: Some(problem.clone()),
+            worktree: None,
+            soft_usd: None,
+            hard_usd: None,
             problem: Some(problem),
         }
     }
@@ -82,6 +99,21 @@ impl Task {
                 | TaskStatus::Failed) => known,
             },
         };
+        let worktree = match own("worktree")? {
+            None => None,
+            Some(word) => match word.to_lowercase().as_str() {
+                "true" | "yes" => Some(true),
+                "false" | "no" => Some(false),
+                _ => return Err(NoTask::Worktree(limits::cut(&word, 40).into())),
+            },
+        };
+        let (soft_usd, hard_usd) = (amount(&matter, "softUsd")?, amount(&matter, "hardUsd")?);
+        if soft_usd
+            .zip(hard_usd)
+            .is_some_and(|(soft, hard)| soft > hard)
+        {
+            return Err(NoTask::Order);
+        }
         let title = own("title")?.or_else(|| heading(matter.body()));
         Ok(Self {
             file: file.to_owned(),
@@ -92,6 +124,9 @@ impl Task {
             started_at: own("startedAt")?,
             completed_at: own("completedAt")?,
             error: own("error")?,
+            worktree,
+            soft_usd,
+            hard_usd,
             problem: None,
         })
     }
@@ -106,6 +141,8 @@ impl Task {
             error: self.error.as_ref().map(short),
             file: Some(self.file.clone()),
             problem: self.problem.as_ref().map(short),
+            soft_usd: self.soft_usd,
+            hard_usd: self.hard_usd,
             ..TaskSummary::new(short(&self.id), short(&self.title), self.status.clone())
         }
     }
@@ -141,6 +178,19 @@ impl Task {
     }
 }
 
+/// An amount of money, if the front matter has one.
+fn amount(matter: &Matter<'_>, key: &'static str) -> Result<Option<f64>, NoTask> {
+    let Some(word) = matter.value(key)? else {
+        return Ok(None);
+    };
+    let amount = word.trim_start_matches('$').trim().parse().ok();
+    let amount = amount.filter(|usd: &f64| *usd > 0.0 && *usd <= MOST_USD);
+    amount.map(Some).ok_or_else(|| NoTask::Amount {
+        key,
+        value: limits::cut(word, 40).into(),
+    })
+}
+
 /// What a file without its ending is called.
 fn stem(file: &str) -> &str {
     file.strip_suffix(ENDING).unwrap_or(file)
@@ -156,13 +206,27 @@ fn heading(body: &str) -> Option<String> {
 
 /// A new file.
 pub fn compose(id: &str, title: &str, content: &str, at: Timestamp) -> String {
+    compose_within(id, title, content, (None, None), at)
+}
+
+/// The same with what it may cost: where people are warned, and where it is stopped.
+pub fn compose_within(
+    id: &str,
+    title: &str,
+    content: &str,
+    (soft, hard): (Option<f64>, Option<f64>),
+    at: Timestamp,
+) -> String {
     let at = IsoTime::from(at);
-    let fields = [
+    let [soft, hard] = [soft, hard].map(|usd| usd.map(|usd| usd.to_string()));
+    let mut fields = vec![
         ("id", id),
         ("title", title),
         ("status", TaskStatus::Pending.as_str()),
         ("createdAt", at.as_str()),
     ];
+    fields.extend(soft.as_deref().map(|soft| ("softUsd", soft)));
+    fields.extend(hard.as_deref().map(|hard| ("hardUsd", hard)));
     let end = if content.ends_with('\n') { "" } else { "\n" };
     format!("{}\n{content}{end}", matter::made_of(&fields))
 }

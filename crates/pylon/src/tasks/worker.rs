@@ -7,6 +7,8 @@
 //! A failure that is none of the task (a limit, a login, a server that is overloaded) makes it rest and try again; the
 //! task stays. It goes by the machine-readable cause, never by words.
 
+use std::collections::BTreeMap;
+
 use estelle_proto::history::HistoryMessage;
 use estelle_proto::workspaces::{RestCause, TaskStatus, WorkerRest};
 use estelle_proto::{
@@ -24,6 +26,15 @@ const LONG_REST: i64 = 15 * 60_000;
 /// It looks again at least this often.
 const LONGEST_REST: i64 = 60 * 60_000;
 
+/// After the reset of a limit, so that two clocks that differ a little do not matter.
+const AFTER_RESET: i64 = 15_000;
+
+/// What an agent with a worktree of its own is told about it.
+const APART: &str = " You work in a git worktree of your own, on a branch of its own: commit your work there, and leave \
+                     other branches and folders alone.";
+/// Tasks that were put back and whose places are remembered.
+const MOST_PLACES: usize = 100;
+
 /// What is remembered of a worker.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -38,6 +49,10 @@ pub struct Worker {
     pub rest: Option<Rest>,
     /// The file of a task whose process died; it is tried once more.
     pub died: Option<String>,
+    /// Whether each task gets a git worktree and a conversation of its own, unless it says otherwise.
+    pub apart: bool,
+    /// Where tasks were begun that were put back: there they go on.
+    pub places: BTreeMap<String, ConversationId>,
 }
 
 /// A task that was taken.
@@ -62,6 +77,12 @@ pub struct Job {
     pub stop: bool,
     /// The agent was told to stop.
     pub stopped: bool,
+    /// Whether it has a worktree and a conversation of its own.
+    #[serde(default)]
+    pub apart: bool,
+    /// That conversation, once it was chosen.
+    #[serde(default)]
+    pub conversation: Option<ConversationId>,
 }
 
 /// Why and until when it does nothing.
@@ -165,8 +186,10 @@ pub enum Back {
 impl Worker {
     /// What is done next.
     pub fn next(&self, facts: &Facts<'_>) -> Step {
+        // Whoever wants a task to be stopped does not wait until a rest is over.
+        let is_told = self.job.as_ref().is_some_and(|job| job.stop);
         let rest = self.rest.as_ref().and_then(|rest| rest.until);
-        if let Some(until) = rest.filter(|until| *until > facts.now) {
+        if let Some(until) = rest.filter(|until| !is_told && *until > facts.now) {
             return Step::Wait(Some(until));
         }
         match &self.job {
@@ -210,6 +233,19 @@ impl Worker {
         }
     }
 
+    /// Whether a task is to have a worktree of its own.
+    pub fn keeps_apart(&self, task: &Task) -> bool {
+        task.worktree.unwrap_or(self.apart)
+    }
+
+    /// The conversation in which it works.
+    pub fn place(&self) -> Option<&ConversationId> {
+        match &self.job {
+            Some(job) if job.apart => job.conversation.as_ref(),
+            Some(_) | None => self.conversation.as_ref(),
+        }
+    }
+
     /// Takes a task. The text is what the agent is told. Tells whether it fits a message.
     pub fn take(
         &mut self,
@@ -218,8 +254,38 @@ impl Worker {
         text: &str,
         at: Timestamp,
     ) -> bool {
+        let file = format!("{}/{}", super::folder::FOLDER, task.file);
+        let prompt = prompt(task, text, &file, "");
+        self.take_with(workspace, task, prompt, at)
+    }
+
+    /// The same for a task with a worktree of its own, from which its file is seen under this path.
+    pub fn take_apart(
+        &mut self,
+        workspace: &WorkspaceId,
+        task: &Task,
+        text: &str,
+        file: &str,
+        at: Timestamp,
+    ) -> bool {
+        let prompt = prompt(task, text, file, APART);
+        let is_taken = self.take_with(workspace, task, prompt, at);
+        if let Some(job) = self.job.as_mut().filter(|_| is_taken) {
+            job.apart = true;
+            job.conversation = self.places.get(&task.file).cloned();
+        }
+        is_taken
+    }
+
+    fn take_with(
+        &mut self,
+        workspace: &WorkspaceId,
+        task: &Task,
+        prompt: Option<Prompt>,
+        at: Timestamp,
+    ) -> bool {
         let message = message_id(workspace, &task.file, at);
-        let (Some(message), Some(prompt)) = (message, prompt(task, text)) else {
+        let (Some(message), Some(prompt)) = (message, prompt) else {
             return false;
         };
         self.rest = self.rest.take().map(|rest| Rest {
@@ -236,20 +302,33 @@ impl Worker {
             seq: None,
             stop: false,
             stopped: false,
+            apart: false,
+            conversation: None,
         });
         true
     }
 
     /// The task is over.
     pub fn finish(&mut self) {
-        self.job = None;
+        if let Some(job) = self.job.take() {
+            self.places.remove(&job.file);
+        }
         self.rest = None;
         self.died = None;
     }
 
     /// The task is put back.
     pub fn give_back(&mut self, why: Back, now: Timestamp) {
-        let file = self.job.take().map(|job| job.file);
+        let job = self.job.take();
+        if let Some(job) = &job
+            && let Some(place) = &job.conversation
+        {
+            if self.places.len() >= MOST_PLACES {
+                self.places.clear();
+            }
+            self.places.insert(job.file.clone(), place.clone());
+        }
+        let file = job.map(|job| job.file);
         match why {
             Back::Stopped => {
                 self.on = false;
@@ -275,6 +354,7 @@ impl Worker {
         let first = match cause {
             RestCause::Unavailable | RestCause::Files | RestCause::Taken => SHORT_REST,
             RestCause::UsageLimit
+            | RestCause::Budget
             | RestCause::Authentication
             | RestCause::Agent
             | RestCause::Stopped
@@ -287,6 +367,13 @@ impl Worker {
             until: Some(Timestamp(now.0.saturating_add(pause))),
             times: times.saturating_add(1),
         });
+    }
+
+    /// It is known when the plan allows work again: it rests until then, and neither shorter nor longer.
+    pub fn rest_until_reset(&mut self, resets_at: Timestamp, now: Timestamp) {
+        if let Some(rest) = self.rest.as_mut().filter(|_| resets_at > now) {
+            rest.until = Some(Timestamp(resets_at.0.saturating_add(AFTER_RESET)));
+        }
     }
 
     /// Whether somebody has to look after it.
@@ -302,18 +389,17 @@ fn message_id(workspace: &WorkspaceId, file: &str, at: Timestamp) -> Option<Clie
     ClientMessageId::parse(&format!("task-{}", &hash[..32])).ok()
 }
 
-/// What the agent is told.
-fn prompt(task: &Task, text: &str) -> Option<Prompt> {
-    let file = format!("{}/{}", super::folder::FOLDER, task.file);
+/// What the agent is told. The last is what is to be known about its place.
+fn prompt(task: &Task, text: &str, file: &str, place: &str) -> Option<Prompt> {
     let told = format!(
         "Carry out the task of the file {file}, step by step, and check what you did. If a part of it is done already, \
-         go on from there. Its front matter is kept by Estelle: leave it alone, unless the task cannot be carried out; \
+         go on from there.{place} Its front matter is kept by Estelle: leave it alone, unless the task cannot be carried out; \
          then set `status: failed` there and say why in `error:`.\n\n# {}\n\n{text}",
         task.title
     );
     let short = || {
         Prompt::parse(&format!(
-            "Read the file {file}, which is long, and carry out the task in it, step by step. Leave its front matter alone."
+            "Read the file {file}, which is long, and carry out the task in it, step by step.{place} Leave its front matter alone."
         ))
     };
     Prompt::parse(&told).or_else(|_| short()).ok()

@@ -129,6 +129,22 @@ fn a_turn_marks_its_task_and_what_is_nobodys_fault_makes_it_rest() {
 }
 
 #[test]
+fn a_rest_at_a_limit_ends_with_the_limit_if_its_reset_is_known() {
+    let mut worker = at_work();
+    let later = Back::Later(RestCause::UsageLimit, "used up".to_owned());
+    worker.give_back(later, AT);
+    let usual = worker.rest.clone();
+    worker.rest_until_reset(Timestamp(AT.0 - 1), AT);
+    assert_eq!(worker.rest, usual, "it is over and says nothing");
+    for hours in [1, 30] {
+        let resets_at = Timestamp(AT.0 + hours * 3_600_000);
+        worker.rest_until_reset(resets_at, AT);
+        let until = worker.rest.as_ref().unwrap().until.unwrap();
+        assert_eq!(until.0, resets_at.0 + AFTER_RESET);
+    }
+}
+
+#[test]
 fn a_task_whose_process_dies_is_tried_once_more() {
     let mut worker = at_work();
     let died = || over(End::Died("signal 9".to_owned()));
@@ -168,6 +184,19 @@ fn a_stop_puts_the_task_back_unless_it_is_done() {
     assert_eq!(step(&worker, over(End::Done)), done);
     worker.give_back(Back::Stopped, AT);
     assert!(worker.is_asleep() && worker.rest.is_none());
+}
+
+#[test]
+fn a_stop_does_not_wait_until_a_rest_with_a_task_in_hand_is_over() {
+    let mut worker = at_work();
+    worker.lie_down(RestCause::Files, "no space".to_owned(), AT);
+    let until = worker.rest.as_ref().unwrap().until;
+    assert_eq!(step(&worker, over(End::Stopped)), Step::Wait(until));
+    worker.on = false;
+    worker.job.as_mut().unwrap().stop = true;
+    assert_eq!(step(&worker, Turn::UnderWay), Step::Stop);
+    let back = Step::GiveBack(Back::Stopped);
+    assert_eq!(step(&worker, over(End::Stopped)), back);
 }
 
 #[test]
@@ -378,4 +407,47 @@ proptest! {
         let wanted: Vec<TaskStatus> = ends.iter().map(expected).collect();
         prop_assert_eq!(statuses, wanted);
     }
+}
+
+#[test]
+fn a_task_that_is_apart_has_a_place_of_its_own_and_goes_on_there() {
+    let own = ConversationId::parse("own").unwrap();
+    let mut worker = Worker {
+        on: true,
+        conversation: Some(ConversationId::parse("shared").unwrap()),
+        apart: true,
+        ..Worker::default()
+    };
+    let apart = task("a.md");
+    assert!(worker.keeps_apart(&apart));
+    let mut together = task("b.md");
+    together.worktree = Some(false);
+    assert!(!worker.keeps_apart(&together));
+    assert!(worker.take_apart(&workspace(), &apart, "work", "/home/me/task/a.md", AT));
+    assert_eq!(worker.place(), None);
+    let prompt = worker.job.as_ref().unwrap().prompt.as_str().to_owned();
+    assert!(
+        prompt.contains("/home/me/task/a.md") && prompt.contains("commit"),
+        "{prompt}"
+    );
+    worker.job.as_mut().unwrap().conversation = Some(own.clone());
+    assert_eq!(worker.place(), Some(&own));
+    worker.give_back(Back::Again, AT);
+    assert_eq!(worker.place().unwrap().as_str(), "shared");
+    let kept = serde_json::to_string(&worker).unwrap();
+    let mut worker: Worker = serde_json::from_str(&kept).unwrap();
+    assert!(worker.take_apart(&workspace(), &apart, "work", "/home/me/task/a.md", AT));
+    assert_eq!(worker.place(), Some(&own));
+    worker.finish();
+    assert!(worker.take_apart(&workspace(), &apart, "work", "/home/me/task/a.md", AT));
+    assert_eq!(worker.place(), None, "done is done");
+}
+
+#[test]
+fn what_an_older_build_remembers_is_read() {
+    let kept = r#"{"on":true,"conversation":"c","job":{"file":"a.md","id":"a","title":"A","at":1,
+        "message":"m","prompt":"p","seq":null,"stop":false,"stopped":false}}"#;
+    let worker: Worker = serde_json::from_str(kept).unwrap();
+    assert!(!worker.apart && !worker.job.as_ref().unwrap().apart);
+    assert_eq!(worker.place().unwrap().as_str(), "c");
 }

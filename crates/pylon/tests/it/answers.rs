@@ -5,11 +5,12 @@ use estelle_proto::claude::{ClaudeControl, ClaudeSetModel, ClaudeSetPermissionMo
 use estelle_proto::conversations::{
     ConversationCreate, ConversationDelete, ConversationRename, ConversationSelect,
 };
-use estelle_proto::folders::FolderList;
+use estelle_proto::export::{ExportFormat, HistoryExport};
+use estelle_proto::folders::{FolderCreate, FolderList, FolderRename};
 use estelle_proto::history::HistoryRequest;
 use estelle_proto::ipc::RuleEffect;
 use estelle_proto::lookup::{HistorySearch, ToolDetail};
-use estelle_proto::rules::{RuleChange, RulesRequest};
+use estelle_proto::rules::{RuleChange, RulesRequest, ToolRevoke};
 use estelle_proto::usage::{UsageGroup, UsageRequest};
 use estelle_proto::workspaces::{WorkspaceDelete, WorkspaceList, WorkspaceRename, WorkspaceSwitch};
 use estelle_proto::{
@@ -18,7 +19,7 @@ use estelle_proto::{
 };
 use serde_json::Value;
 
-use crate::desk::{Scene, message};
+use crate::scene::{Scene, message};
 
 /// Sends a request under a name and gives the payload of what answers to it.
 async fn ask(scene: &mut Scene, request: impl Into<AppToPylon>, kind: &str) -> Value {
@@ -109,6 +110,52 @@ async fn folders_are_listed_where_workspaces_may_be_and_nowhere_else() {
     let refused = ask(scene, elsewhere, "folder_list_result").await;
     assert_eq!(refused["errorCode"], ErrorCode::BadPath.as_str());
     assert_eq!(refused["path"], "/etc");
+    let drives = usual["drives"].as_array().unwrap();
+    assert_eq!(drives.len(), 1, "the root is where one begins: {usual}");
+    assert_eq!(drives[0]["path"], usual["path"]);
+}
+
+#[tokio::test]
+async fn folders_are_made_and_renamed_where_workspaces_may_be_unless_one_works_there() {
+    let (mut scene, _) = scene().await;
+    let scene = &mut scene;
+    let usual = ask(scene, FolderList::default(), "folder_list_result").await;
+    let root = usual["path"].as_str().unwrap().to_owned();
+    let path = |text: &str| PathText::parse(text).unwrap();
+    let new_folder = |parent: &str, name: &str| FolderCreate::new(path(parent), name.to_owned());
+    let made = ask(scene, new_folder(&root, "garden"), "folder_create_result").await;
+    assert_eq!(made["path"], format!("{root}/garden"));
+    let code = |answer: &Value| answer["errorCode"].as_str().unwrap_or_default().to_owned();
+    for (parent, name, wanted) in [
+        (root.as_str(), "garden", ErrorCode::Conflict),
+        (root.as_str(), "a/b", ErrorCode::InvalidMessage),
+        (root.as_str(), "..", ErrorCode::InvalidMessage),
+        ("/etc", "garden", ErrorCode::BadPath),
+        ("/no/such/folder", "garden", ErrorCode::BadPath),
+    ] {
+        let refused = ask(scene, new_folder(parent, name), "folder_create_result").await;
+        assert_eq!(
+            code(&refused),
+            wanted.as_str(),
+            "{parent} {name}: {refused}"
+        );
+    }
+    let rename = |from: &str, name: &str| {
+        let from = path(&format!("{root}/{from}"));
+        FolderRename::new(from, name.to_owned())
+    };
+    let renamed = ask(scene, rename("garden", "orchard"), "folder_rename_result").await;
+    assert_eq!(renamed["path"], format!("{root}/orchard"));
+    assert!(std::path::Path::new(&root).join("orchard").is_dir());
+    // A workspace is in the folder of this name, and would find nothing any more.
+    for (from, name, wanted) in [
+        ("work", "elsewhere", ErrorCode::Conflict),
+        ("orchard", "work", ErrorCode::Conflict),
+        ("garden", "x", ErrorCode::BadPath),
+    ] {
+        let refused = ask(scene, rename(from, name), "folder_rename_result").await;
+        assert_eq!(code(&refused), wanted.as_str(), "{from} {name}: {refused}");
+    }
 }
 
 #[tokio::test]
@@ -129,6 +176,23 @@ async fn rules_are_asked_of_the_host_and_changed_there() {
 }
 
 #[tokio::test]
+async fn a_tool_is_revoked_by_the_host_in_a_conversation_that_there_is() {
+    let (mut scene, (_, conversation)) = scene().await;
+    let scene = &mut scene;
+    let nobodys = ConversationId::parse("nobodys").unwrap();
+    let refused = ToolRevoke::new(nobodys, "Write".to_owned());
+    let refused = ask(scene, refused, "rules_result").await;
+    assert_eq!(
+        refused["errorCode"],
+        ErrorCode::UnknownConversation.as_str()
+    );
+    let revoke = ToolRevoke::new(conversation, "Write".to_owned());
+    let result = ask(scene, revoke, "rules_result").await;
+    assert_eq!(result["success"], true, "{result}");
+    check_told(scene, &["revoke_tool", "get_rules"]);
+}
+
+#[tokio::test]
 async fn history_is_paged_searched_and_looked_into() {
     let (mut scene, (workspace, conversation)) = scene().await;
     let scene = &mut scene;
@@ -138,6 +202,24 @@ async fn history_is_paged_searched_and_looked_into() {
     let words = QueryText::parse("sing").unwrap();
     let found = ask(scene, HistorySearch::new(words), "history_search_result").await;
     assert_eq!(found["hits"].as_array().unwrap().len(), 1);
+    for (format, cursor, wanted) in [
+        ("pdf", None, ErrorCode::InvalidMessage),
+        ("json", Some("x"), ErrorCode::InvalidMessage),
+        ("json", Some("999999.1.1.1.0"), ErrorCode::StaleCursor),
+    ] {
+        let export = HistoryExport {
+            cursor: cursor.map(str::to_owned),
+            ..HistoryExport::new(conversation.clone(), format.into())
+        };
+        let refused = ask(scene, export, "history_export_result").await;
+        assert_eq!(refused["errorCode"], wanted.as_str(), "{format}: {refused}");
+    }
+    let export = HistoryExport::new(conversation.clone(), ExportFormat::Markdown);
+    let export = ask(scene, export, "history_export_result").await;
+    assert!(
+        export["text"].as_str().unwrap().contains("\nsing\n"),
+        "{export}"
+    );
     let detail = ToolDetail::new(conversation, ToolUseId::parse("toolu_none").unwrap());
     let detail = ask(scene, detail, "tool_detail_result").await;
     assert_eq!(detail["errorCode"], ErrorCode::UnknownToolUse.as_str());

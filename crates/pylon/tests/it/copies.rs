@@ -4,8 +4,8 @@ use estelle_proto::events::UserMessage;
 use estelle_proto::{ConversationId, Name, SkillType, Timestamp, WorkspaceId};
 use estelle_pylon::store::NewConversation;
 
-use crate::desk::Scene;
 use crate::peers::host::conversation;
+use crate::scene::Scene;
 
 fn copy(id: &ConversationId, workspace: &WorkspaceId) -> NewConversation {
     NewConversation {

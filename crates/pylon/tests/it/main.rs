@@ -11,12 +11,20 @@
 )]
 
 mod answers;
+mod away;
 mod copies;
 mod desk;
+mod large;
 mod links;
+mod notifications;
 mod peers;
 mod readers;
+mod removals;
 mod returning;
+mod rights;
+mod scene;
+mod standing;
 mod store;
 mod survival;
+mod viewers;
 mod waiting;

@@ -3,7 +3,7 @@
 use estelle_proto::events::PermissionAsked;
 use estelle_proto::{ClaudeEvent, DeviceId, Json, PylonToApp, To, ToolUseId};
 
-use crate::desk::Scene;
+use crate::scene::Scene;
 
 /// The relay may take the new connection before it notices the end of the old one. Then no client is told that the Pylon
 /// was away, and none asks.
@@ -23,18 +23,45 @@ async fn clients_that_did_not_notice_are_told_what_waits() {
     scene.call = scene.relay.let_in().await;
     scene.clients(&[100, 101]).await;
 
-    for app in [100, 101].map(DeviceId).map(To::device) {
-        let list = scene.until(|told| {
-            let is_list = matches!(told.message, PylonToApp::WorkspaceListResult(_));
-            (is_list && told.to.as_ref() == Some(&app)).then_some(())
-        });
-        list.await;
-        let prompt = scene.until(|told| match &told.message {
-            PylonToApp::ClaudeEventMessage(message) if told.to.as_ref() == Some(&app) => {
-                matches!(message.event, ClaudeEvent::PermissionAsked(_)).then_some(())
+    // Each is told for itself, and not in the order of the others.
+    let apps = [100, 101].map(DeviceId).map(To::device);
+    let (mut listed, mut asked) = ([false; 2], [false; 2]);
+    while asked != [true; 2] {
+        let (app, message) = scene
+            .until(|told| {
+                let to = told.to.as_ref();
+                let app = apps.iter().position(|app| Some(app) == to)?;
+                Some((app, told.message.clone()))
+            })
+            .await;
+        match message {
+            PylonToApp::WorkspaceListResult(_) => listed[app] = true,
+            PylonToApp::ClaudeEventMessage(message) => {
+                let is_prompt = matches!(message.event, ClaudeEvent::PermissionAsked(_));
+                asked[app] |= is_prompt && listed[app];
             }
-            _ => None,
-        });
-        prompt.await;
+            _ => {}
+        }
     }
+}
+
+/// What was touched is in no log: a host that comes back would count what somebody looks at as idle since its last word.
+#[tokio::test]
+async fn a_host_that_comes_back_is_told_what_people_look_at() {
+    let mut scene = Scene::open().await;
+    let at = scene.workspace().await;
+    scene.send(&at, "m1").await;
+    scene.view(&at).await;
+    let touched = async |scene: &Scene, count: usize| {
+        let heard = async {
+            while scene.host.heard("touch") < count {
+                tokio::task::yield_now().await;
+            }
+        };
+        let heard = tokio::time::timeout(std::time::Duration::from_mins(1), heard).await;
+        assert!(heard.is_ok(), "the host hears nothing of it");
+    };
+    touched(&scene, 1).await;
+    scene.host.cut();
+    touched(&scene, 2).await;
 }

@@ -6,7 +6,7 @@ use estelle_proto::{
     ClaudeEvent, ConversationId, Name, PylonToApp, Reply as _, SkillType, WorkspaceId,
 };
 
-use crate::desk::{Scene, message};
+use crate::scene::{Scene, message};
 
 type Place = (WorkspaceId, ConversationId);
 

@@ -7,7 +7,7 @@ use estelle_proto::{
     WorkspaceId,
 };
 
-use crate::desk::{Scene, Told};
+use crate::scene::{Scene, Told};
 
 fn client_id(name: &str) -> ClientMessageId {
     ClientMessageId::parse(name).unwrap()

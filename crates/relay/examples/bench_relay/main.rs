@@ -64,7 +64,10 @@ fn measure(place: &Place, what: &[&str]) -> Outcome<Value> {
         }
         ["idle", count] => crowd::idle(place, count.parse()?),
         ["join", count] => crowd::join(place, count.parse()?),
-        ["stalled", messages] => stalled::measure(place, messages.parse()?),
+        ["stalled", messages] => {
+            stalled::measure(place, stalled::Beside::Stalled, messages.parse()?)
+        }
+        ["alone", messages] => stalled::measure(place, stalled::Beside::Nobody, messages.parse()?),
         other => Err(format!("there is nothing to measure by the name {other:?}").into()),
     }
 }

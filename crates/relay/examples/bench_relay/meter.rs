@@ -43,6 +43,11 @@ pub(crate) fn resident_kb(pid: u32) -> u64 {
     field(pid, "VmRSS")
 }
 
+/// From now on, the most that was resident is counted anew.
+pub(crate) fn forget_peak(pid: u32) -> Outcome<()> {
+    Ok(fs::write(format!("/proc/{pid}/clear_refs"), "5")?)
+}
+
 /// The most that was resident, in kB.
 pub(crate) fn peak_kb(pid: u32) -> u64 {
     field(pid, "VmHWM")

@@ -1,9 +1,11 @@
 //! What the program that runs the relay may ask of it: the same as the registry offers, while the relay runs.
 
-use estelle_proto::{DeviceId, DeviceKey, Token};
+use estelle_proto::{DeviceId, DeviceKey, Right, Token};
 
 use super::{Effect, Machine, Note, Now, Role, Ticket};
-use crate::registry::{IssueError, ListedPylon, NewDevice, PylonProfile, RealmName};
+use crate::registry::{
+    IssueError, ListedPylon, NewDevice, Principal, PylonProfile, RealmName, Replaced, Who,
+};
 use crate::secret;
 
 /// What the program that runs the relay wants.
@@ -20,6 +22,8 @@ pub(crate) enum Command {
     AddDevice { realm: RealmName, device: NewDevice },
     /// Name all Pylons.
     ListPylons,
+    /// Say whose secret it is.
+    Recognize { token: Token },
 }
 
 /// What was wanted.
@@ -31,6 +35,17 @@ pub(crate) enum Outcome {
     Removed,
     /// These are all.
     Pylons(Vec<ListedPylon>),
+    /// The device with that secret, if there is one.
+    Recognized(Option<Recognized>),
+}
+
+/// A device that showed its secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recognized {
+    /// Its household.
+    pub realm: RealmName,
+    /// What it may do.
+    pub rights: Vec<Right>,
 }
 
 /// What became of it; nothing if it could not be written down.
@@ -44,11 +59,23 @@ impl Machine {
         command: Command,
         effects: &mut Vec<Effect>,
     ) {
+        // What is taken back if it cannot be written down.
+        let mut undo = None;
         let result = match command {
-            Command::PutPylon { realm, pylon } => self.put_pylon(now, &realm, pylon, effects),
+            Command::PutPylon { realm, pylon } => {
+                let put = self.put_pylon(now, &realm, pylon, effects);
+                put.map(|(token, replaced)| {
+                    undo = Some(Effect::TakeBack(Box::new(replaced)));
+                    Outcome::Issued(None, token)
+                })
+            }
             Command::RemovePylon { realm, id } => self.remove_pylon(now, &realm, id, effects),
             Command::ListPylons => {
                 let result = Some(Ok(Outcome::Pylons(self.all_pylons())));
+                return effects.push(Effect::Done { ticket, result });
+            }
+            Command::Recognize { token } => {
+                let result = Some(Ok(Outcome::Recognized(self.recognize(now, &token))));
                 return effects.push(Effect::Done { ticket, result });
             }
             Command::AddDevice { realm, device } => {
@@ -64,13 +91,30 @@ impl Machine {
             return effects.push(Effect::Done { ticket, result });
         }
         let result = Some(result);
+        let failed = Effect::Done {
+            ticket,
+            result: None,
+        };
         effects.push(Effect::Save {
             then: vec![Effect::Done { ticket, result }],
-            otherwise: vec![Effect::Done {
-                ticket,
-                result: None,
-            }],
+            otherwise: undo.into_iter().chain([failed]).collect(),
         });
+    }
+
+    /// The device with this secret, as `auth` would let it in.
+    fn recognize(&self, now: Now, token: &Token) -> Option<Recognized> {
+        let Principal { realm, who } = self.directory.whose(token)?;
+        let Who::Device(key) = who else {
+            return None;
+        };
+        let record = self.directory.device(realm, key)?;
+        if record.expires_at.is_some_and(|at| at <= now.wall) {
+            return None;
+        }
+        Some(Recognized {
+            realm: realm.clone(),
+            rights: record.rights.clone(),
+        })
     }
 
     fn put_pylon(
@@ -79,14 +123,14 @@ impl Machine {
         realm: &RealmName,
         pylon: PylonProfile,
         effects: &mut Vec<Effect>,
-    ) -> Result<Outcome, IssueError> {
+    ) -> Result<(Token, Replaced), IssueError> {
         let id = pylon.device_id;
         let token = secret::token(&mut self.entropy).ok_or(IssueError::NoEntropy)?;
         self.ensure_realm(realm);
-        self.directory.put_pylon(realm, pylon, &token)?;
+        let replaced = self.directory.put_pylon(realm, pylon, &token)?;
         // Whoever is connected came with the old secret.
         self.cut_off_pylon(now, realm, id, effects);
-        Ok(Outcome::Issued(None, token))
+        Ok((token, replaced))
     }
 
     fn remove_pylon(

@@ -1,7 +1,7 @@
 //! The devices of a realm: list, add, change, take out.
 //!
 //! A Pylon may do all of it. An app needs `admin`, cannot change its own rights, and cannot give what it lacks. What is
-//! taken away counts at once; it is acknowledged when it is written down.
+//! taken away counts at once; it is acknowledged when it is written down. The Pylons are told who is left.
 
 use estelle_proto::devices::{
     DeviceAdd, DeviceAddResult, DeviceRevoke, DeviceRevokeResult, DeviceRights, DeviceRightsResult,
@@ -107,6 +107,7 @@ impl Machine {
             |member| member.key.as_ref() == Some(key),
             effects,
         );
+        effects.extend(self.tell_who_is_left(asker));
         effects.push(Effect::Save {
             then: done.into_iter().filter(|_| !is_itself).collect(),
             otherwise: answer(result().failed(unsaved())).into_iter().collect(),
@@ -194,6 +195,16 @@ impl Machine {
         for conn in meant {
             self.dismiss(now, conn, Why::Revoked, effects);
         }
+    }
+
+    /// Tells the Pylons of a realm which devices belong to it, so that they forget what they keep for others. Whoever is at
+    /// the machine asks over the connection of its Pylon, which has to know as well.
+    fn tell_who_is_left(&self, asker: &Asker) -> Option<Effect> {
+        let pylons = self.realms.get(&asker.realm)?.pylons();
+        say(
+            &pylons,
+            PairedListResult::new(self.all_paired(&asker.realm)),
+        )
     }
 
     /// The asker, if it may manage devices.

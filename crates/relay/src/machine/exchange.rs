@@ -7,7 +7,7 @@ use std::time::Duration;
 use estelle_proto::{DeviceId, Timestamp};
 
 use super::command::{Command, CommandResult};
-use crate::registry::RealmName;
+use crate::registry::{RealmName, Replaced};
 
 /// A connection. Numbers are never used again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,6 +44,13 @@ pub(crate) enum Input {
     Tick,
     /// The relay goes down.
     Stopping,
+    /// What was to be written about the ids of a realm's apps is on the disk, up to this one; or it is not.
+    IdsWritten {
+        realm: RealmName,
+        below: Option<u32>,
+    },
+    /// A secret that a Pylon was given could not be written down.
+    TakeBack(Box<Replaced>),
 }
 
 /// What a device is let in as.
@@ -91,6 +98,13 @@ pub(crate) enum Effect {
     },
     /// Worth a line in the log and a count.
     Note(Note),
+    /// Tell the machine, with [`Input::IdsWritten`], what became of what was to be written about ids.
+    IdsWritten {
+        realm: RealmName,
+        below: Option<u32>,
+    },
+    /// Tell the machine, with [`Input::TakeBack`], that a secret could not be written down.
+    TakeBack(Box<Replaced>),
 }
 
 /// Worth a line in the log and a count. Names and numbers only: never a secret, never a payload.

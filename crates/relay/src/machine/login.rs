@@ -217,18 +217,21 @@ impl Machine {
         Ok((device, member))
     }
 
-    /// Has further ids written down before the present ones are used up.
+    /// Has further ids written down before the present ones are used up. Half a block that is written down is left for those
+    /// who come meanwhile; none is given away before it is on the disk, or a relay that dies would give it away again.
     fn set_ids_aside(&mut self, realm: &RealmName, effects: &mut Vec<Effect>) {
-        let Some(place) = self.realms.get_mut(realm).filter(|place| place.wants_ids()) else {
+        let place = self.realms.get_mut(realm);
+        let Some(below) = place.and_then(Realm::ids_to_write) else {
             return;
         };
-        let below = place.id_block();
-        // Half a block that is written down is left for those who come while this is being written.
-        place.set_ids_aside(below);
         self.directory.realm_mut(realm).next_app_id = below;
+        let written = |below| {
+            let realm = realm.clone();
+            vec![Effect::IdsWritten { realm, below }]
+        };
         effects.push(Effect::Save {
-            then: Vec::new(),
-            otherwise: Vec::new(),
+            then: written(Some(below)),
+            otherwise: written(None),
         });
     }
 

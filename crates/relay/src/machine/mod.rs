@@ -27,6 +27,7 @@ use estelle_proto::{
     Hint, Message as _, PairId, RelayFrame, RelayToDevice, Reply as _, RequestId, Retry, Right,
 };
 
+pub use command::Recognized;
 pub(crate) use command::{Command, CommandResult, Outcome};
 pub(crate) use exchange::{ConnId, Effect, Input, Note, Now, Role, Ticket, Why};
 use pairing::Offer;
@@ -114,6 +115,12 @@ impl Machine {
             }
             Input::Tick => self.on_tick(now, &mut effects),
             Input::Stopping => self.on_stopping(&mut effects),
+            Input::IdsWritten { realm, below } => {
+                if let Some(place) = self.realms.get_mut(&realm) {
+                    place.ids_written(below);
+                }
+            }
+            Input::TakeBack(replaced) => self.directory.take_back(*replaced),
         }
         effects
     }
@@ -201,7 +208,11 @@ impl Machine {
             }
             DeviceToRelay::GetDevices(wanted) => {
                 let devices = self.realms.get(&asker.realm).map(Realm::devices);
-                let list = DeviceList::new(devices.unwrap_or_default());
+                let (devices, unlisted) = devices.unwrap_or_default();
+                let list = DeviceList {
+                    unlisted,
+                    ..DeviceList::new(devices)
+                };
                 effects.extend(say(&[conn], list.in_reply_to(wanted.request_id.as_ref())));
             }
             DeviceToRelay::RelayVersion(wanted) => {

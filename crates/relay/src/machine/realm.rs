@@ -24,6 +24,9 @@ const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// Telling everybody of everybody grows with the square of the realm, so it may take up this much per second. A household
 /// does not notice; in a realm of two thousand, changes are told together every quarter of a minute.
 const STATUS_BYTES_PER_SECOND: u64 = 50_000_000;
+/// Bytes of one list of devices: some two thousand of them, and with the longest names eight hundred. A frame takes four
+/// times as much, but then each change of a realm of ten thousand would be told in ten gigabytes.
+const LIST_BYTES: usize = 256 * 1024;
 /// A Pylon that is replaced this often within a minute is two Pylons with one id.
 const MOST_TAKEOVERS: usize = 3;
 const TAKEOVER_MEMORY: Duration = Duration::from_mins(1);
@@ -71,6 +74,8 @@ pub(super) struct Realm {
     next_app_id: u32,
     /// Ids below this one are written down as used.
     set_aside: u32,
+    /// More of them are being written down.
+    is_writing_ids: bool,
     unannounced: Option<Unannounced>,
     /// The last announcement is paid for at this moment.
     paid_at: Duration,
@@ -87,6 +92,7 @@ impl Realm {
             expiries: BTreeSet::new(),
             next_app_id,
             set_aside: record.next_app_id,
+            is_writing_ids: false,
             unannounced: None,
             paid_at: Duration::ZERO,
             takeovers: BTreeMap::new(),
@@ -101,22 +107,25 @@ impl Realm {
         })
     }
 
-    /// Sets further ids aside when few are left. The record must be written before they are used.
-    pub(super) fn wants_ids(&self) -> bool {
-        self.set_aside - self.next_app_id < ID_BLOCK / 2
+    /// Up to where ids are to be written down as used, when few are left and nothing is being written already.
+    pub(super) fn ids_to_write(&mut self) -> Option<u32> {
+        let is_due = self.set_aside - self.next_app_id < ID_BLOCK / 2;
+        if self.is_writing_ids || !is_due {
+            return None;
+        }
+        self.is_writing_ids = true;
+        Some(self.set_aside.saturating_add(ID_BLOCK))
     }
 
-    pub(super) fn set_ids_aside(&mut self, below: u32) {
-        self.set_aside = self.set_aside.max(below);
+    /// That is done; if it failed, whoever comes next asks for it again.
+    pub(super) fn ids_written(&mut self, below: Option<u32>) {
+        self.is_writing_ids = false;
+        self.set_aside = below.unwrap_or_default().max(self.set_aside);
     }
 
     /// Ids that were set aside and not used are free for the next relay.
     pub(super) fn give_back(&self, record: &mut RealmRecord) {
         record.next_app_id = self.next_app_id;
-    }
-
-    pub(super) fn id_block(&self) -> u32 {
-        self.set_aside.saturating_add(ID_BLOCK)
     }
 
     pub(super) fn member(&self, device: DeviceId) -> Option<&Member> {
@@ -176,10 +185,20 @@ impl Realm {
         pylons.map(|member| member.conn).collect()
     }
 
-    /// Everybody, by id.
-    pub(super) fn devices(&self) -> Vec<ConnectedDevice> {
-        let listed = self.members.values().map(|member| &member.listed);
-        listed.cloned().collect()
+    /// Everybody, by id and so Pylons first, as far as a list may go; and how many more there are, if there are.
+    pub(super) fn devices(&self) -> (Vec<ConnectedDevice>, Option<u32>) {
+        let mut room = LIST_BYTES;
+        let fits = |device: &&ConnectedDevice| {
+            // What has no JSON form is noted when the list is written.
+            let length = serde_json::to_string(device).map_or(0, |text| text.len() + 1);
+            let left = room.checked_sub(length);
+            room = left.unwrap_or_default();
+            left.is_some()
+        };
+        let all = self.members.values().map(|member| &member.listed);
+        let listed: Vec<ConnectedDevice> = all.take_while(fits).cloned().collect();
+        let unlisted = u32::try_from(self.members.len() - listed.len()).unwrap_or(u32::MAX);
+        (listed, (unlisted > 0).then_some(unlisted))
     }
 
     /// Who receives a message. The sender itself only if it is addressed by its id.
@@ -256,7 +275,12 @@ impl Realm {
     pub(super) fn status(&mut self, now: Now) -> Option<Effect> {
         self.announce_at().filter(|at| *at <= now.elapsed)?;
         self.unannounced = None;
-        let status = say_to(self.connections(), DeviceStatus::new(self.devices()));
+        let (devices, unlisted) = self.devices();
+        let status = DeviceStatus {
+            unlisted,
+            ..DeviceStatus::new(devices)
+        };
+        let status = say_to(self.connections(), status);
         if let Some(Effect::Send { to, text }) = &status {
             let bytes = to.len() as u64 * text.len() as u64;
             let micros = bytes.saturating_mul(1_000_000) / STATUS_BYTES_PER_SECOND;

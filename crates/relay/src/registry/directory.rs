@@ -138,6 +138,16 @@ pub(crate) struct DeviceRecord {
     secret: SecretHash,
 }
 
+/// A Pylon that got a new secret, and what it was before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Replaced {
+    realm: RealmName,
+    id: DeviceId,
+    /// The secret that it has now.
+    given: SecretHash,
+    before: Option<PylonRecord>,
+}
+
 /// A realm in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -258,7 +268,7 @@ impl Directory {
         realm: &RealmName,
         pylon: PylonProfile,
         token: &Token,
-    ) -> Result<(), IssueError> {
+    ) -> Result<Replaced, IssueError> {
         let id = pylon.device_id;
         if !(1..FIRST_APP_ID).contains(&id.0) {
             return Err(IssueError::PylonId(id));
@@ -270,14 +280,70 @@ impl Directory {
             role: pylon.role,
             secret,
         };
-        let replaced = self.realm_mut(realm).pylons.insert(id, record);
-        if let Some(replaced) = replaced {
-            self.secrets.remove(&replaced.secret);
+        let before = self.realm_mut(realm).pylons.insert(id, record);
+        if let Some(before) = &before {
+            self.secrets.remove(&before.secret);
+            self.revoked.insert(before.secret);
         }
         let who = Who::Pylon(id);
-        let realm = realm.clone();
-        self.secrets.insert(secret, Principal { realm, who });
-        Ok(())
+        let principal = Principal {
+            realm: realm.clone(),
+            who,
+        };
+        self.secrets.insert(secret, principal);
+        Ok(Replaced {
+            realm: realm.clone(),
+            id,
+            given: secret,
+            before,
+        })
+    }
+
+    /// Makes a Pylon what it was before it got a new secret that nobody was told. What became of it since then stays.
+    pub(crate) fn take_back(&mut self, replaced: Replaced) {
+        let Replaced {
+            realm,
+            id,
+            given,
+            before,
+        } = replaced;
+        let pylons = &mut self.realm_mut(&realm).pylons;
+        if pylons.get(&id).is_none_or(|now| now.secret != given) {
+            return;
+        }
+        pylons.remove(&id);
+        self.secrets.remove(&given);
+        if let Some(before) = before {
+            self.revoked.remove(&before.secret);
+            let who = Who::Pylon(id);
+            let principal = Principal {
+                realm: realm.clone(),
+                who,
+            };
+            self.secrets.insert(before.secret, principal);
+            self.realm_mut(&realm).pylons.insert(id, before);
+        }
+    }
+
+    /// Gives a Pylon other looks; its secret stays. Tells whether they are others.
+    pub(crate) fn dress_pylon(
+        &mut self,
+        realm: &RealmName,
+        pylon: PylonProfile,
+    ) -> Result<bool, IssueError> {
+        let id = pylon.device_id;
+        let record = self.realms.get_mut(realm);
+        let record = record.and_then(|record| record.pylons.get_mut(&id));
+        let record = record.ok_or(IssueError::UnknownPylon(id))?;
+        let dressed = PylonRecord {
+            name: shown(&pylon.name),
+            icon: pylon.icon,
+            role: pylon.role,
+            secret: record.secret,
+        };
+        let is_new = *record != dressed;
+        *record = dressed;
+        Ok(is_new)
     }
 
     /// Takes a Pylon out; its secret is worth nothing from now on.

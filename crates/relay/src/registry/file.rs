@@ -13,12 +13,13 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use estelle_proto::{DeviceKey, Timestamp, Token};
+use estelle_proto::{DeviceId, DeviceKey, Timestamp, Token};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::directory::{
-    Directory, IssueError, ListedPylon, NewDevice, PylonProfile, RealmName, RealmRecord,
+    Directory, IssueError, ListedPylon, NewDevice, Principal, PylonProfile, RealmName, RealmRecord,
+    Who,
 };
 use crate::secret::{self, Entropy, SecretHash};
 
@@ -98,33 +99,43 @@ pub(crate) struct RegistryFile {
 
 impl RegistryFile {
     /// Writes a version of the directory, durably. Blocks.
+    ///
+    /// Both files are written before either counts: what fails for want of room changes nothing.
     pub(crate) fn write(&self, version: &Version) -> Result<(), SaveError> {
         let count = version.revoked.len();
-        if count > self.revoked.load(Ordering::Relaxed) {
-            let list = serde_json::to_vec(&version.revoked)?;
-            replace(&beside(&self.path, REVOKED), &list)?;
+        let list = beside(&self.path, REVOKED);
+        let is_longer = count > self.revoked.load(Ordering::Relaxed);
+        if is_longer {
+            prepare(&list, &serde_json::to_vec(&version.revoked)?)?;
+        }
+        prepare(&self.path, &version.registry)?;
+        if is_longer {
+            replace(&list)?;
             self.revoked.store(count, Ordering::Relaxed);
         }
-        Ok(replace(&self.path, &version.registry)?)
+        Ok(replace(&self.path)?)
     }
 }
 
-/// Puts a file in place of another, or leaves the other as it is.
-fn replace(path: &Path, text: &[u8]) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let fresh = beside(path, ".new");
+/// Writes what is to take the place of a file.
+fn prepare(path: &Path, text: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(0o600)
-        .open(&fresh)?;
+        .open(beside(path, ".new"))?;
     file.write_all(text)?;
-    file.sync_all()?;
-    fs::rename(&fresh, path)?;
+    file.sync_all()
+}
+
+/// Puts what was prepared in the place of a file, or leaves the file as it is.
+fn replace(path: &Path) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::rename(beside(path, ".new"), path)?;
     File::open(folder)?.sync_all()
 }
 
@@ -200,14 +211,37 @@ impl Registry {
         })
     }
 
-    /// Whether the realm has this Pylon already.
-    pub fn has_pylon(&self, realm: &RealmName, id: estelle_proto::DeviceId) -> bool {
-        self.directory.pylon(realm, id).is_some()
+    /// Whether this is the secret of this Pylon.
+    pub fn is_of_pylon(&self, token: &Token, realm: &RealmName, id: DeviceId) -> bool {
+        let whose = self.directory.whose(token);
+        whose.is_some_and(|whose| whose.realm == *realm && whose.who == Who::Pylon(id))
     }
 
-    /// Whether this secret lets anybody in.
-    pub fn knows(&self, token: &Token) -> bool {
-        self.directory.whose(token).is_some()
+    /// The realm that this secret lets a device into; that of a Pylon lets none in.
+    pub fn realm_of_device(&self, token: &Token) -> Option<&RealmName> {
+        let whose = self.directory.whose(token)?;
+        matches!(whose.who, Who::Device(_)).then_some(&whose.realm)
+    }
+
+    /// Gives a Pylon other looks and leaves its secret. Tells whether they are others.
+    pub fn dress_pylon(
+        &mut self,
+        realm: &RealmName,
+        pylon: PylonProfile,
+    ) -> Result<bool, IssueError> {
+        self.directory.dress_pylon(realm, pylon)
+    }
+
+    /// Takes the device of a secret out of its realm.
+    pub fn remove_device_of(&mut self, token: &Token) {
+        let whose = self.directory.whose(token).cloned();
+        if let Some(Principal {
+            realm,
+            who: Who::Device(key),
+        }) = whose
+        {
+            self.directory.remove_device(&realm, &key);
+        }
     }
 
     /// Adds a Pylon or changes it, and gives it a new secret. The old secret is worth nothing from now on.
@@ -228,15 +262,11 @@ impl Registry {
         pylon: PylonProfile,
         token: &Token,
     ) -> Result<(), IssueError> {
-        self.directory.put_pylon(realm, pylon, token)
+        self.directory.put_pylon(realm, pylon, token).map(drop)
     }
 
     /// Takes a Pylon out. Its secret is worth nothing from now on.
-    pub fn remove_pylon(
-        &mut self,
-        realm: &RealmName,
-        id: estelle_proto::DeviceId,
-    ) -> Result<(), IssueError> {
+    pub fn remove_pylon(&mut self, realm: &RealmName, id: DeviceId) -> Result<(), IssueError> {
         self.directory.remove_pylon(realm, id)
     }
 
@@ -308,7 +338,7 @@ fn beside(path: &Path, suffix: &str) -> PathBuf {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
-    use estelle_proto::{DeviceId, Name, Right};
+    use estelle_proto::{Name, Right};
 
     use super::*;
 
@@ -377,6 +407,40 @@ mod tests {
         let registry = Registry::open(&path).unwrap();
         assert!(registry.directory.whose(&lost).is_none());
         assert!(registry.directory.whose(&kept).is_some());
+    }
+
+    #[test]
+    fn an_old_copy_does_not_bring_a_replaced_secret_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("relay.json");
+        let mut registry = Registry::open(&path).unwrap();
+        let old = registry.put_pylon(&home(), pylon(1)).unwrap();
+        registry.save().unwrap();
+        let backup = fs::read(&path).unwrap();
+        let new = registry.put_pylon(&home(), pylon(1)).unwrap();
+        registry.save().unwrap();
+        assert!(registry.is_of_pylon(&new, &home(), DeviceId(1)));
+        drop(registry);
+        fs::write(&path, backup).unwrap();
+        let registry = Registry::open(&path).unwrap();
+        assert!(registry.directory.whose(&old).is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_written_whole_is_not_written_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("relay.json");
+        let mut registry = Registry::open(&path).unwrap();
+        let old = registry.put_pylon(&home(), pylon(1)).unwrap();
+        registry.save().unwrap();
+        let in_the_way = beside(&path, ".new");
+        fs::create_dir(&in_the_way).unwrap();
+        registry.put_pylon(&home(), pylon(1)).unwrap();
+        registry.save().unwrap_err();
+        drop(registry);
+        fs::remove_dir(&in_the_way).unwrap();
+        let registry = Registry::open(&path).unwrap();
+        assert!(registry.is_of_pylon(&old, &home(), DeviceId(1)));
     }
 
     #[test]

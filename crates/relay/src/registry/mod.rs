@@ -6,7 +6,7 @@
 mod directory;
 mod file;
 
-pub(crate) use directory::{Directory, Principal, RealmRecord, Who, checked, shown};
+pub(crate) use directory::{Directory, Principal, RealmRecord, Replaced, Who, checked, shown};
 pub use directory::{IssueError, ListedPylon, NewDevice, PylonProfile, RealmName, RealmNameError};
 pub use file::{OpenError, Registry, SaveError};
 pub(crate) use file::{RegistryFile, Version, encode};

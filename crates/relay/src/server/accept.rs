@@ -1,7 +1,7 @@
 //! Sockets: room for them, TLS if it is spoken, and HTTP with a limit on everything a stranger can draw out.
 //!
 //! HTTP is version 1 only. Headers have five seconds and 16 KiB, a handshake of TLS as long, and a connection that does
-//! not become a WebSocket two minutes in all. No body is ever read.
+//! not become a WebSocket two minutes in all. The relay itself never reads a body; whoever embeds it may, for devices.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::AtomicU64;
@@ -25,7 +25,7 @@ use super::guard::Guard;
 use super::http;
 use super::hub::HubHandle;
 use super::lobby::{Lobby, Seat};
-use crate::config::{Limits, Pages};
+use crate::config::{Api, Limits, Pages};
 use crate::metrics::Metrics;
 use estelle_proto::Token;
 
@@ -45,6 +45,7 @@ pub(super) struct Shell {
     pub(super) lobby: Lobby,
     pub(super) limits: Limits,
     pub(super) pages: Option<Pages>,
+    pub(super) api: Option<Api>,
     pub(super) metrics_token: Option<Token>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) hub: HubHandle,
@@ -156,7 +157,7 @@ where
 {
     let service = service_fn(move |request| {
         let visitor = visitor.clone();
-        async move { Ok::<_, std::convert::Infallible>(http::respond::<S>(&visitor, request)) }
+        async move { Ok::<_, std::convert::Infallible>(http::respond::<S>(&visitor, request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

@@ -24,7 +24,7 @@ use tracing::debug;
 use super::accept::{Pass, Shell};
 use super::hub::{Stopped, ToHub};
 use super::line::{Line, Phase};
-use super::outbox::{Deliveries, Gauge, Out, outbox};
+use super::outbox::{Deliveries, Gauge, Out, Over, outbox};
 use crate::limit::Bucket;
 use crate::machine::{ConnId, Role, Why};
 use crate::ws::{self, Incoming};
@@ -32,8 +32,9 @@ use crate::ws::{self, Incoming};
 /// Frames that are handed to the socket at once. A call costs more than the frames in it, and under a backlog there are
 /// always more.
 const AT_ONCE: usize = 128;
-/// How long a connection that is being closed may take to read the rest.
-const PARTING: Duration = Duration::from_secs(2);
+/// How long a connection that is being closed may take to read the rest, and to end its own side. Whoever was taken out
+/// is gone within a second, whatever it does not read.
+const PARTING: Duration = Duration::from_millis(900);
 /// Heartbeats without a sign of life after which a connection is dead.
 const MOST_MISSED: u32 = 2;
 
@@ -109,7 +110,7 @@ where
 
 /// What happens to a connection.
 enum Event {
-    Cut,
+    Over(Over),
     Evicted,
     Woken,
     Wrote(io::Result<usize>),
@@ -135,8 +136,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
         let mut sleep = std::pin::pin!(tokio::time::sleep_until(self.line.wake_at()));
         loop {
-            if self.line.is_ending() && self.line.pending.is_empty() && !self.line.is_unflushed {
-                return self.part().await;
+            if let Phase::Ending { until } = self.line.phase
+                && self.line.pending.is_empty()
+                && !self.line.is_unflushed
+            {
+                return self.part(until).await;
             }
             let wake = self.line.wake_at();
             if sleep.deadline() != wake {
@@ -162,7 +166,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let mut room = line.decoder.room().limit(appetite);
         tokio::select! {
             biased;
-            () = self.gauge.cut() => Event::Cut,
+            over = self.gauge.over() => Event::Over(over),
             () = put_out(evicted.as_ref()), if evicted.is_some() => Event::Evicted,
             () = sleep => Event::Woken,
             wrote = write(&mut self.writer, &line.pending), if has_work => Event::Wrote(wrote),
@@ -173,7 +177,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     async fn on(&mut self, event: Event) -> Result<(), End> {
         match event {
-            Event::Cut => Err(End::TooSlow),
+            Event::Over(Over::Cut) => Err(End::TooSlow),
+            Event::Over(Over::Closing) => {
+                // The farewell stands behind all that waits.
+                while !self.line.is_ending()
+                    && let Some(out) = self.deliveries.try_next()
+                {
+                    self.on_told(out);
+                }
+                Ok(())
+            }
             Event::Evicted => Err(End::Evicted),
             Event::Woken => self.on_wake().await,
             Event::Wrote(Ok(0)) if self.line.pending.is_empty() => {
@@ -372,7 +385,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     /// Ends the stream, and lets the other side end its own: closing at once could destroy what it has not read yet.
-    async fn part(&mut self) -> End {
+    async fn part(&mut self, until: Instant) -> End {
         let parting = async {
             self.writer.shutdown().await?;
             // On the heap: the task of every connection would be larger by it.
@@ -381,7 +394,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             io::Result::Ok(())
         };
         // Whether it went well makes no difference any more.
-        let _ = tokio::time::timeout(PARTING, parting).await;
+        let _ = tokio::time::timeout_at(until, parting).await;
         End::Closed
     }
 }

@@ -1,11 +1,13 @@
 //! Requests: the upgrade to a WebSocket, the relay's own two pages, and those of whoever embeds it.
 //!
-//! Host and origin are checked before anything else. Nothing here has side effects, reads a body or looks at a query.
+//! Host and origin are checked before anything else. Nothing here has side effects, reads a body or looks at a query; what
+//! is under `/api/` is handed on, for devices alone.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use estelle_proto::Token;
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper::header::{
@@ -20,7 +22,7 @@ use tracing::debug;
 
 use super::accept::{Pass, Visitor};
 use super::connection::{self, Arrival};
-use crate::config::Page;
+use crate::config::{Api, Page};
 use crate::ws;
 
 type Answer = Response<Full<Bytes>>;
@@ -31,13 +33,18 @@ const POLICY: &str = "default-src 'self'; connect-src 'self'; img-src 'self' dat
     frame-ancestors 'none'";
 
 /// Answers a request.
-pub(super) fn respond<S>(visitor: &Arc<Visitor>, request: Request<Incoming>) -> Answer
+pub(super) async fn respond<S>(visitor: &Arc<Visitor>, request: Request<Incoming>) -> Answer
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let shell = &visitor.shell;
     let is_head = request.method() == Method::HEAD;
-    let mut page = match route::<S>(visitor, request) {
+    let routed = match route::<S>(visitor, request) {
+        Ok(Routed::Page(page)) => Ok(page),
+        Ok(Routed::Api(api, request)) => through(visitor, &api, request).await,
+        Err(status) => Err(status),
+    };
+    let mut page = match routed {
         Ok(page) => page,
         Err(status) => {
             shell.metrics.refused_requests_total.one();
@@ -49,7 +56,14 @@ where
     page.map(|body| Full::new(if is_head { Bytes::new() } else { body }))
 }
 
-fn route<S>(visitor: &Arc<Visitor>, request: Request<Incoming>) -> Result<Page, StatusCode>
+/// Where a request leads.
+enum Routed {
+    Page(Page),
+    /// To whoever embeds the relay.
+    Api(Api, Request<Incoming>),
+}
+
+fn route<S>(visitor: &Arc<Visitor>, request: Request<Incoming>) -> Result<Routed, StatusCode>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -60,21 +74,73 @@ where
     if !shell.guard.allows_origin(headers, &host) {
         return Err(StatusCode::FORBIDDEN);
     }
+    if uri.path().starts_with("/api/")
+        && !headers.contains_key(UPGRADE)
+        && let Some(api) = &shell.api
+    {
+        return Ok(Routed::Api(api.clone(), request));
+    }
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return Err(StatusCode::METHOD_NOT_ALLOWED);
     }
     if headers.contains_key(UPGRADE) {
-        return upgrade::<S>(visitor, request);
+        return upgrade::<S>(visitor, request).map(Routed::Page);
     }
-    match uri.path() {
-        "/healthz" => Ok(plain(StatusCode::OK, "ok\n")),
-        "/metrics" => metrics(visitor, headers),
+    let page = match uri.path() {
+        "/healthz" => health(visitor),
+        "/metrics" => metrics(visitor, headers)?,
         _ => {
             let request = request.map(drop);
             let page = shell.pages.as_ref().and_then(|pages| pages(&request));
-            page.ok_or(StatusCode::NOT_FOUND)
+            page.ok_or(StatusCode::NOT_FOUND)?
         }
+    };
+    Ok(Routed::Page(page))
+}
+
+/// Hands a request of a device on, with what the device may do. Each has a connection of its own: the time of one is counted
+/// from its beginning, so that none is cut in the middle.
+async fn through(
+    visitor: &Visitor,
+    api: &Api,
+    request: Request<Incoming>,
+) -> Result<Page, StatusCode> {
+    let known = match bearer(request.headers()) {
+        Some(token) => visitor.shell.hub.recognize(token).await,
+        None => None,
+    };
+    let known = known.ok_or(StatusCode::UNAUTHORIZED)?;
+    let mut page = api(known, request).await;
+    let close = HeaderValue::from_static("close");
+    page.headers_mut().insert(CONNECTION, close);
+    Ok(page)
+}
+
+/// The token of the header, if there is exactly one that could be a secret.
+fn bearer(headers: &HeaderMap) -> Option<Token> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let value = values.next()?.to_str().ok()?;
+    if values.next().is_some() {
+        return None;
     }
+    let (scheme, token) = value.split_once(' ')?;
+    let is_bearer = scheme.eq_ignore_ascii_case("bearer");
+    is_bearer.then(|| Token::parse(token.trim()).ok()).flatten()
+}
+
+/// Whether devices are let in and what they change is kept. Everybody may ask, so it says no more than that.
+fn health(visitor: &Visitor) -> Page {
+    let shell = &visitor.shell;
+    let trouble = if shell.stopping.is_cancelled() || shell.hub.is_gone() {
+        "stopping\n"
+    } else if shell.hub.is_full() {
+        "overloaded: messages wait to be routed\n"
+    } else if shell.metrics.unsaved.get() > 0 {
+        "the registry could not be written: see the relay's log\n"
+    } else {
+        return plain(StatusCode::OK, "ok\n");
+    };
+    plain(StatusCode::SERVICE_UNAVAILABLE, trouble)
 }
 
 /// The counters, for whoever has their token. Without one there is no such page.

@@ -7,15 +7,17 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use estelle_proto::Timestamp;
+use estelle_proto::{Timestamp, Token};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::Instant;
 use tracing::{debug, error, info, warn};
 
 use super::outbox::{Out, Outbox};
+use super::refusals::{Refusals, Refused};
 use super::saver::{Job, Saved};
 use crate::machine::{
-    Command, CommandResult, ConnId, Effect, Input, Machine, Note, Now, Role, Ticket,
+    Command, CommandResult, ConnId, Effect, Input, Machine, Note, Now, Outcome, Recognized, Role,
+    Ticket, Why,
 };
 use crate::metrics::Metrics;
 use crate::ws;
@@ -66,9 +68,30 @@ impl HubHandle {
         (Self { queue, room }, inputs)
     }
 
+    /// Whether nobody reads it any more.
+    pub(super) fn is_gone(&self) -> bool {
+        self.queue.is_closed()
+    }
+
+    /// Whether nothing more can be handed over at this moment.
+    pub(super) fn is_full(&self) -> bool {
+        self.queue.capacity() == 0
+    }
+
     /// Hands over anything but a frame.
     pub(super) async fn tell(&self, message: ToHub) -> Result<(), Stopped> {
         self.queue.send(message).await.map_err(|_| Stopped)
+    }
+
+    /// The device with this secret; nobody if the relay is going.
+    pub(super) async fn recognize(&self, token: Token) -> Option<Recognized> {
+        let (reply, answer) = oneshot::channel();
+        let command = Command::Recognize { token };
+        self.tell(ToHub::Command(command, reply)).await.ok()?;
+        match answer.await.ok().flatten()? {
+            Ok(Outcome::Recognized(known)) => known,
+            Ok(Outcome::Issued(..) | Outcome::Removed | Outcome::Pylons(_)) | Err(_) => None,
+        }
     }
 
     /// Hands over a frame, when there is room for it.
@@ -88,9 +111,12 @@ pub(super) struct Hub {
     pub(super) saved: mpsc::Receiver<Saved>,
     pub(super) metrics: Arc<Metrics>,
     pub(super) started: Instant,
+    /// Bytes that may wait for a Pylon.
+    pylon_queue_bytes: usize,
     outboxes: HashMap<ConnId, Outbox>,
     commands: HashMap<Ticket, oneshot::Sender<CommandResult>>,
     tickets: u64,
+    refusals: Refusals,
 }
 
 impl Hub {
@@ -100,6 +126,7 @@ impl Hub {
         (jobs, saved): (mpsc::Sender<Job>, mpsc::Receiver<Saved>),
         metrics: Arc<Metrics>,
         started: Instant,
+        pylon_queue_bytes: usize,
     ) -> Self {
         Self {
             machine,
@@ -108,9 +135,11 @@ impl Hub {
             saved,
             metrics,
             started,
+            pylon_queue_bytes,
             outboxes: HashMap::new(),
             commands: HashMap::new(),
             tickets: 0,
+            refusals: Refusals::default(),
         }
     }
 
@@ -119,7 +148,8 @@ impl Hub {
         let mut batch = Vec::with_capacity(BATCH);
         loop {
             let now = self.now();
-            let wake = self.machine.wake_at(now);
+            let wakes = [self.machine.wake_at(now), self.refusals.wake_at()];
+            let wake = wakes.into_iter().flatten().min();
             let wake = wake.unwrap_or(now.elapsed + Duration::from_hours(1));
             let wake = self.started + wake;
             tokio::select! {
@@ -147,6 +177,9 @@ impl Hub {
                 .is_some_and(|at| at <= now.elapsed)
             {
                 self.step(now, Input::Tick);
+            }
+            for (refused, count) in self.refusals.due(now.elapsed) {
+                warn!(count, "{refused}, in the last minute");
             }
         }
     }
@@ -209,9 +242,9 @@ impl Hub {
                         waiting.extend(self.machine.step(now, Input::Closed { conn: slow }));
                     }
                 }
-                Effect::Admit { conn, role } => self.tell(conn, Out::Admit(role)),
+                Effect::Admit { conn, role } => self.admit(conn, role),
                 Effect::Deadline { conn, at } => self.tell(conn, Out::Deadline(at)),
-                Effect::Close { conn, why } => self.tell(conn, Out::Close(why)),
+                Effect::Close { conn, why } => self.close(conn, why),
                 Effect::Save { then, otherwise } => waiting.extend(self.save(then, otherwise)),
                 Effect::Done { ticket, result } => {
                     let reply = self.commands.remove(&ticket);
@@ -219,6 +252,14 @@ impl Hub {
                     let _ = reply.map(|reply| reply.send(result));
                 }
                 Effect::Note(note) => self.note(&note),
+                Effect::IdsWritten { realm, below } => {
+                    let input = Input::IdsWritten { realm, below };
+                    waiting.extend(self.machine.step(self.now(), input));
+                }
+                Effect::TakeBack(replaced) => {
+                    let input = Input::TakeBack(replaced);
+                    waiting.extend(self.machine.step(self.now(), input));
+                }
             }
         }
     }
@@ -241,6 +282,21 @@ impl Hub {
             }
         }
         slow
+    }
+
+    fn admit(&mut self, conn: ConnId, role: Role) {
+        if let (Role::Pylon, Some(outbox)) = (role, self.outboxes.get_mut(&conn)) {
+            outbox.widen(self.pylon_queue_bytes);
+        }
+        self.tell(conn, Out::Admit(role));
+    }
+
+    fn close(&self, conn: ConnId, why: Why) {
+        if let Some(outbox) = self.outboxes.get(&conn)
+            && outbox.close(why).is_err()
+        {
+            outbox.cut();
+        }
     }
 
     fn tell(&self, conn: ConnId, out: Out) {
@@ -288,8 +344,16 @@ impl Hub {
         let _ = stopped.send(());
     }
 
-    fn note(&self, note: &Note) {
-        let metrics = &self.metrics;
+    /// Anybody can be refused as often as they like, so that only the first of a minute has a line of its own.
+    fn refused(&mut self, conn: ConnId, what: Refused) {
+        let now = self.now().elapsed;
+        if self.refusals.is_first(now, what) {
+            warn!(conn = conn.0, "{what}");
+        }
+    }
+
+    fn note(&mut self, note: &Note) {
+        let metrics = self.metrics.clone();
         match note {
             Note::Joined {
                 conn,
@@ -312,11 +376,11 @@ impl Hub {
             }
             Note::LoginRefused { conn } => {
                 metrics.login_refusals_total.one();
-                warn!(conn = conn.0, "login refused");
+                self.refused(*conn, Refused::Login);
             }
             Note::Forbidden { conn } => {
                 metrics.forbidden_total.one();
-                warn!(conn = conn.0, "forbidden message");
+                self.refused(*conn, Refused::Message);
             }
             Note::Undeliverable { conn } => {
                 metrics.undeliverable_total.one();
@@ -329,7 +393,7 @@ impl Hub {
             Note::Offered { realm } => info!(%realm, "pairing offered"),
             Note::PairRefused { conn } => {
                 metrics.pair_refusals_total.one();
-                warn!(conn = conn.0, "pairing refused");
+                self.refused(*conn, Refused::Pairing);
             }
             Note::Paired { realm } => {
                 metrics.pairings_total.one();

@@ -2,7 +2,7 @@
 //!
 //! - [`accept`]: a task per socket: TLS, HTTP, and who may come in at all ([`lobby`], [`guard`]).
 //! - [`connection`]: a task per WebSocket, with its state in [`line`]. [`outbox`]: what waits for it, in bytes.
-//! - [`hub`]: the task that owns the machine. [`saver`]: the task that writes the registry.
+//! - [`hub`]: the task that owns the machine, which logs [`refusals`] in sums. [`saver`]: the task that writes the registry.
 //!
 //! The hub never waits for anybody: what a connection does not take in time is its own loss. Everything that waits is
 //! bounded, in bytes where it can be large.
@@ -15,6 +15,7 @@ mod hub;
 mod line;
 mod lobby;
 mod outbox;
+mod refusals;
 mod relay;
 mod saver;
 mod tls;

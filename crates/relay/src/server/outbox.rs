@@ -4,7 +4,7 @@
 //! is one allocation, counted for each of them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,6 +14,8 @@ use crate::machine::{Role, Why};
 
 /// Messages that may wait. Small ones would otherwise cost more in the queue than in bytes.
 const MOST_MESSAGES: usize = 4096;
+/// The same for a Pylon.
+const MOST_FOR_A_PYLON: usize = 16 * MOST_MESSAGES;
 
 /// What a connection is told.
 #[derive(Debug)]
@@ -31,7 +33,19 @@ pub(super) enum Out {
 #[derive(Debug, Default)]
 struct Shared {
     bytes: AtomicUsize,
-    cut: Notify,
+    /// It is over, before whatever waits is read.
+    over: Notify,
+    /// There is not even time for what waits.
+    is_cut: AtomicBool,
+}
+
+/// How a connection is to end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Over {
+    /// What waits for it ends with a word of farewell, and is to be written within moments.
+    Closing,
+    /// At once, whatever waits.
+    Cut,
 }
 
 /// The hub's end.
@@ -39,7 +53,10 @@ struct Shared {
 pub(super) struct Outbox {
     queue: mpsc::Sender<Out>,
     shared: Arc<Shared>,
+    /// Bytes that may wait.
     limit: usize,
+    /// Messages that may wait.
+    most: usize,
 }
 
 /// The connection's end.
@@ -58,7 +75,8 @@ pub(super) struct Overflow;
 
 /// A queue for one connection.
 pub(super) fn outbox(limit: usize) -> (Outbox, Deliveries, Gauge) {
-    let (sender, queue) = mpsc::channel(MOST_MESSAGES);
+    // Room in it costs nothing until it is taken.
+    let (sender, queue) = mpsc::channel(MOST_FOR_A_PYLON);
     let shared = Arc::<Shared>::default();
     let deliveries = Deliveries { queue };
     let gauge = Gauge(shared.clone());
@@ -66,11 +84,18 @@ pub(super) fn outbox(limit: usize) -> (Outbox, Deliveries, Gauge) {
         queue: sender,
         shared,
         limit,
+        most: MOST_MESSAGES,
     };
     (outbox, deliveries, gauge)
 }
 
 impl Outbox {
+    /// It is a Pylon's: many speak to it at once.
+    pub(super) fn widen(&mut self, limit: usize) {
+        self.limit = self.limit.max(limit);
+        self.most = MOST_FOR_A_PYLON;
+    }
+
     /// Adds a frame. One that is larger than the limit passes if nothing else waits.
     pub(super) fn push(&self, frame: Bytes) -> Result<(), Overflow> {
         let length = frame.len();
@@ -83,6 +108,9 @@ impl Outbox {
 
     /// Adds anything else.
     pub(super) fn tell(&self, out: Out) -> Result<(), Overflow> {
+        if self.queue.max_capacity() - self.queue.capacity() >= self.most {
+            return Err(Overflow);
+        }
         match self.queue.try_send(out) {
             // A connection that has ended is about to say so.
             Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => Ok(()),
@@ -90,9 +118,17 @@ impl Outbox {
         }
     }
 
+    /// Ends the connection after what waits, in moments: it may not take anything, and keeps nobody waiting.
+    pub(super) fn close(&self, why: Why) -> Result<(), Overflow> {
+        self.tell(Out::Close(why))?;
+        self.shared.over.notify_one();
+        Ok(())
+    }
+
     /// Ends the connection at once, whatever waits.
     pub(super) fn cut(&self) {
-        self.shared.cut.notify_one();
+        self.shared.is_cut.store(true, Ordering::Release);
+        self.shared.over.notify_one();
     }
 }
 
@@ -117,9 +153,13 @@ impl Gauge {
         self.0.bytes.fetch_sub(length, Ordering::Relaxed);
     }
 
-    /// Returns when the connection is cut off.
-    pub(super) async fn cut(&self) {
-        self.0.cut.notified().await;
+    /// Returns when the connection is to end.
+    pub(super) async fn over(&self) -> Over {
+        self.0.over.notified().await;
+        if self.0.is_cut.load(Ordering::Acquire) {
+            return Over::Cut;
+        }
+        Over::Closing
     }
 }
 
@@ -140,6 +180,22 @@ mod tests {
         gauge.written(60);
         assert_eq!(outbox.push(bytes(60)), Ok(()));
         assert_eq!(outbox.push(bytes(1)), Err(Overflow));
+    }
+
+    #[test]
+    fn more_may_wait_for_a_pylon_and_not_without_end() {
+        for (limit, most) in [(100, MOST_MESSAGES), (1000, MOST_FOR_A_PYLON)] {
+            let (mut outbox, _deliveries, _gauge) = outbox(100);
+            if limit > 100 {
+                outbox.widen(limit);
+            }
+            assert_eq!(outbox.push(bytes(limit)), Ok(()));
+            assert_eq!(outbox.push(bytes(1)), Err(Overflow));
+            for _ in 1..most {
+                assert_eq!(outbox.tell(Out::Frame(Bytes::new())), Ok(()));
+            }
+            assert_eq!(outbox.tell(Out::Frame(Bytes::new())), Err(Overflow));
+        }
     }
 
     #[test]

@@ -111,7 +111,14 @@ impl Relay {
         let started = Instant::now();
         let (saving, ends) = saver(registry.file, metrics.clone());
         tasks.spawn(saving);
-        let actor = Hub::new(machine, inputs, ends, metrics.clone(), started);
+        let actor = Hub::new(
+            machine,
+            inputs,
+            ends,
+            metrics.clone(),
+            started,
+            config.limits.pylon_queue_bytes,
+        );
         let over = dropped.clone();
         tasks.spawn(async move {
             tokio::select! {
@@ -128,6 +135,7 @@ impl Relay {
             lobby: Lobby::new(config.limits.strangers, config.limits.strangers_per_address),
             limits: config.limits,
             pages: config.pages,
+            api: config.api,
             metrics_token: config.metrics_token,
             metrics: metrics.clone(),
             hub: hub.clone(),
@@ -179,7 +187,9 @@ impl Relay {
     pub async fn pylons(&self) -> Result<Vec<ListedPylon>, CommandError> {
         match self.command(Command::ListPylons).await? {
             Outcome::Pylons(pylons) => Ok(pylons),
-            Outcome::Issued(..) | Outcome::Removed => Err(CommandError::Stopped),
+            Outcome::Issued(..) | Outcome::Removed | Outcome::Recognized(_) => {
+                Err(CommandError::Stopped)
+            }
         }
     }
 
@@ -198,7 +208,9 @@ impl Relay {
         match self.command(command).await? {
             Outcome::Issued(key, token) => Ok((key, token)),
             // The machine answers a command with its own outcome.
-            Outcome::Removed | Outcome::Pylons(_) => Err(CommandError::Stopped),
+            Outcome::Removed | Outcome::Pylons(_) | Outcome::Recognized(_) => {
+                Err(CommandError::Stopped)
+            }
         }
     }
 

@@ -43,15 +43,20 @@ pub(super) fn saver(
             let version = job.version;
             let written = tokio::task::spawn_blocking(move || file.write(&version)).await;
             let effects = match written {
-                Ok(Ok(())) => job.then,
+                Ok(Ok(())) => {
+                    metrics.unsaved.set(0);
+                    job.then
+                }
                 Ok(Err(error)) => {
                     metrics.save_failures_total.one();
+                    metrics.unsaved.set(1);
                     let error: &dyn std::error::Error = &error;
                     error!(error, "the registry was not written");
                     job.otherwise
                 }
                 Err(error) => {
                     metrics.save_failures_total.one();
+                    metrics.unsaved.set(1);
                     error!(%error, "bug: writing the registry panicked");
                     job.otherwise
                 }

@@ -48,6 +48,65 @@ async fn w16_a_client_that_does_not_read_is_cut_off_and_nobody_waits_for_it() {
     drop(stalled);
 }
 
+/// An app may send ten megabytes at once; a Pylon that is busy meanwhile reads them afterwards, and nobody else notices.
+#[tokio::test]
+async fn w16_no_app_gets_the_pylon_cut_off_for_the_others() {
+    let house = House::new().await;
+    let mut pylon = house.pylon("home", 1).await;
+    let (mut eager, _) = house.app("home", &ALL).await;
+    let (mut other, _) = house.app("home", &ALL).await;
+    let text = "x".repeat(500_000);
+    let send = json!({"type": "claude_send", "to": 1, "payload": {"message": text}}).to_string();
+    for _ in 0..20 {
+        eager.send_text(&send).await;
+    }
+    let ask = json!({"type": "workspace_list", "to": 1, "payload": {}});
+    other.send(&ask).await;
+    let (mut messages, mut asked) = (0, 0);
+    while messages < 20 || asked < 1 {
+        match pylon.message().await["type"].as_str() {
+            Some("claude_send") => messages += 1,
+            Some("workspace_list") => asked += 1,
+            _ => {}
+        }
+    }
+    assert_eq!(house.count("cut_off_total"), 0);
+    house.reaches("apps", 2).await;
+}
+
+#[tokio::test]
+async fn a_revoked_device_that_does_not_read_is_gone_all_the_same() {
+    let house = House::with(limited(|limits| {
+        // So that it is not cut off for what waits.
+        limits.queue_bytes = 1_000_000_000;
+    }))
+    .await;
+    let mut pylon = house.pylon("home", 1).await;
+    let (key, token) = house.device("home", &ALL).await;
+    let (stalled, _) = house.app_with(&token).await;
+    let (mut healthy, _) = house.app("home", &ALL).await;
+    let text = "x".repeat(100_000);
+    let event = json!({"type": "claude_event", "broadcast": "clients", "payload": {"text": text}});
+    let event = event.to_string();
+    // The kernel takes some megabytes; what is more waits, in more frames than are written at once.
+    for _ in 0..400 {
+        pylon.send_text(&event).await;
+        healthy.expect("claude_event").await;
+    }
+    pylon
+        .send(&json!({"type": "device_revoke", "payload": {"deviceKey": key}}))
+        .await;
+    loop {
+        let message = pylon.message().await;
+        if message["type"] == "device_revoke_result" {
+            assert_eq!(message["payload"]["success"], true, "{message}");
+            break;
+        }
+    }
+    house.reaches("connections", 2).await;
+    drop(stalled);
+}
+
 #[tokio::test]
 async fn w19_an_app_that_sends_too_much_is_closed() {
     let house = House::with(limited(|limits| {

@@ -19,6 +19,7 @@ async fn x2_x8_nobody_watches_or_reads_a_conversation_of_another_realm() {
         "conversation_select",
         "history_request",
         "history_search",
+        "history_export",
         "tool_detail",
     ] {
         for address in [json!({}), json!({"to": 1}), json!({"broadcast": "all"})] {

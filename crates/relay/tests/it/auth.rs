@@ -220,6 +220,7 @@ async fn r10_a_revocation_survives_a_restart() {
     pylon
         .send(&json!({"type": "device_revoke", "payload": {"deviceKey": key.as_str()}}))
         .await;
+    pylon.expect("paired_list_result").await;
     pylon.expect("device_revoke_result").await;
     // What was acknowledged is on the disk: the relay ends without a farewell.
     let House { relay, folder } = house;

@@ -233,6 +233,28 @@ async fn a_device_has_only_so_many_connections() {
     );
 }
 
+/// They keep things for devices, ways to notify them for example.
+#[tokio::test]
+async fn pylons_are_told_who_is_left_when_a_device_is_revoked() {
+    let house = House::new().await;
+    let mut pylon = house.pylon("home", 1).await;
+    let mut elsewhere = house.pylon("elsewhere", 1).await;
+    let (lost, _) = house.device("home", &ALL).await;
+    let (kept, token) = house.device("home", &ALL).await;
+    let (mut owner, _) = house.app_with(&token).await;
+    let revoke = json!({"deviceKey": lost.as_str()});
+    owner
+        .send(&json!({"type": "device_revoke", "payload": revoke}))
+        .await;
+    let left = pylon.expect("paired_list_result").await;
+    assert_eq!(left["success"], true);
+    let left = left["devices"].as_array().unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!(left[0]["deviceKey"], kept.as_str());
+    owner.expect("device_revoke_result").await;
+    elsewhere.expect_nothing().await;
+}
+
 #[tokio::test]
 async fn d13_an_answer_of_a_revoked_device_reaches_nobody() {
     let house = House::new().await;
@@ -243,6 +265,8 @@ async fn d13_an_answer_of_a_revoked_device_reaches_nobody() {
         .send(&json!({"type": "device_revoke", "payload": {"deviceKey": key.as_str()}}))
         .await;
     pylon.expect("client_disconnect").await;
+    let left = pylon.expect("paired_list_result").await;
+    assert_eq!(left["devices"], json!([]), "whoever asks is told as well");
     pylon.expect("device_revoke_result").await;
     // It may not know yet.
     let answer = json!({"type": "claude_permission", "to": 1, "payload": {"decision": "allow"}});

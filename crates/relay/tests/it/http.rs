@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use estelle_proto::Token;
-use estelle_relay::{Config, Pages, TlsFiles};
+use estelle_proto::{Name, Right, Token};
+use estelle_relay::{Config, NewDevice, Pages, TlsFiles};
 use futures_util::StreamExt as _;
 use hyper::Response;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::kit::House;
+use crate::kit::{House, realm};
 
 /// Sends bytes and reads until the relay closes or answers with a whole head and body.
 pub(crate) async fn raw(house: &House, request: &str) -> String {
@@ -53,6 +53,32 @@ async fn health_is_public_and_counters_are_not() {
         counters.contains("\nestelle_relay_connections 0\n"),
         "{counters}"
     );
+}
+
+#[tokio::test]
+async fn health_tells_when_nothing_can_be_kept() {
+    let house = House::new().await;
+    let device = || NewDevice {
+        name: Name::parse("Phone").unwrap(),
+        rights: vec![Right::View],
+        expires_at: None,
+    };
+    house.device("home", &[Right::View]).await;
+    // Where the next version is to be written is a folder.
+    let obstacle = house.folder.path().join("relay.json.new");
+    std::fs::create_dir(&obstacle).unwrap();
+    let added = house.relay.add_device(realm("home"), device()).await;
+    assert!(added.is_err(), "it cannot be kept");
+    let health = get(&house, "/healthz", "").await;
+    assert_eq!(status(&health), "503");
+    assert!(
+        health.contains("the registry could not be written"),
+        "{health}"
+    );
+    std::fs::remove_dir(&obstacle).unwrap();
+    house.device("home", &[Right::View]).await;
+    let health = get(&house, "/healthz", "").await;
+    assert_eq!(status(&health), "200");
 }
 
 #[tokio::test]

@@ -97,50 +97,97 @@ fn misfits(field: &str, good: &Value) -> Vec<Value> {
     cases
 }
 
-/// Every field of every message that the relay reads itself: missing, null, of a wrong type, too long, twice.
+/// What a device may say to the relay.
+const SCHEMA: &str = include_str!("../../../../docs/protocol/schema/device-to-relay.json");
+
+/// A message of the schema: its type, its fields with a sound value each, and which of them must be there.
+struct Message {
+    kind: String,
+    sound: serde_json::Map<String, Value>,
+    required: Vec<String>,
+}
+
+fn messages() -> Vec<Message> {
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let messages = schema["oneOf"].as_array().unwrap().iter().map(|message| {
+        let payload = &message["properties"]["payload"];
+        let payload = match payload["$ref"].as_str() {
+            Some(path) => schema.pointer(path.trim_start_matches('#')).unwrap(),
+            None => payload,
+        };
+        let fields = payload["properties"].as_object().unwrap().keys();
+        let required = payload["required"].as_array().into_iter().flatten();
+        Message {
+            kind: message["properties"]["type"]["const"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+            sound: fields.map(|name| (name.clone(), sound(name))).collect(),
+            required: required
+                .map(|name| name.as_str().unwrap().to_owned())
+                .collect(),
+        }
+    });
+    messages.collect()
+}
+
+/// Stands for a secret, until there is one.
+const SECRET: &str = "the secret of the device";
+
+/// A value that fits a field of this name. A new field needs one here.
+fn sound(field: &str) -> Value {
+    match field {
+        "requestId" => json!("r-1"),
+        "pairId" => json!("pair-1"),
+        "secret" | "token" => json!(SECRET),
+        "decision" => json!("reject"),
+        "name" => json!("x"),
+        "rights" => json!(["view"]),
+        "expiresAt" | "protocol" => json!(1),
+        "deviceKey" => json!("dev-1"),
+        "deviceType" => json!("app"),
+        "deviceId" => Value::Null,
+        other => panic!("which value has {other}?"),
+    }
+}
+
+/// The payloads of a message with one field of it wrong: missing, null, of a wrong type, too long, twice.
+fn spoiled(message: &Message) -> Vec<String> {
+    let mut payloads = Vec::new();
+    let good = Value::Object(message.sound.clone());
+    for (field, value) in &message.sound {
+        let with = |value: Value| {
+            let mut payload = good.clone();
+            payload[field] = value;
+            payload.to_string()
+        };
+        payloads.extend(misfits(field, value).into_iter().map(with));
+        if message.required.contains(field) {
+            payloads.push(with(Value::Null));
+            let mut payload = message.sound.clone();
+            payload.remove(field);
+            payloads.push(Value::Object(payload).to_string());
+        }
+        let text = good.to_string();
+        payloads.push(text.replacen('{', &format!("{{\"{field}\":{value},"), 1));
+    }
+    payloads
+}
+
+/// Every field of every message that the relay reads itself.
 #[tokio::test]
 async fn j6_every_field_of_the_relays_own_messages() {
     let house = House::new().await;
     let mut pylon = house.pylon("home", 1).await;
-    let optional = ["expiresAt"];
-    let messages = [
-        (
-            "pair_confirm",
-            json!({"pairId": "pair-1", "decision": "reject"}),
-        ),
-        (
-            "device_add",
-            json!({"name": "x", "rights": ["view"], "expiresAt": 1}),
-        ),
-        ("device_revoke", json!({"deviceKey": "dev-1"})),
-        (
-            "device_rights",
-            json!({"deviceKey": "dev-1", "rights": ["view"]}),
-        ),
-    ];
-    for (kind, good) in &messages {
-        for (field, value) in good.as_object().unwrap() {
-            let mut payloads = Vec::new();
-            for case in misfits(field, value) {
-                let mut payload = good.clone();
-                payload[field] = case;
-                payloads.push(payload.to_string());
-            }
-            if !optional.contains(&field.as_str()) {
-                let mut payload = good.clone();
-                payload[field] = Value::Null;
-                payloads.push(payload.to_string());
-                payload.as_object_mut().unwrap().remove(field);
-                payloads.push(payload.to_string());
-            }
-            let text = good.to_string();
-            payloads.push(text.replacen('{', &format!("{{\"{field}\":{value},"), 1));
-            for payload in payloads {
-                let message = format!(r#"{{"type":"{kind}","payload":{payload}}}"#);
-                pylon.send_text(&message).await;
-                let error = pylon.expect_error("invalid_message").await;
-                assert_eq!(error["about"], *kind, "{message}");
-            }
+    let messages = messages();
+    assert!(messages.len() >= 12, "{} messages", messages.len());
+    for message in messages.iter().filter(|message| message.kind != "auth") {
+        for payload in spoiled(message) {
+            let kind = &message.kind;
+            let text = format!(r#"{{"type":"{kind}","payload":{payload}}}"#);
+            pylon.send_text(&text).await;
+            let error = pylon.expect_error("invalid_message").await;
+            assert_eq!(error["about"], *kind, "{text}");
         }
     }
     pylon.send(&json!({"type": "paired_list"})).await;
@@ -148,6 +195,34 @@ async fn j6_every_field_of_the_relays_own_messages() {
         pylon.expect("paired_list_result").await["devices"],
         json!([])
     );
+}
+
+/// The same for who has not joined: it is told and let go.
+#[tokio::test]
+async fn j6_every_field_of_auth_as_the_schema_has_it() {
+    let messages = messages();
+    let auth = messages.iter().find(|message| message.kind == "auth");
+    let auth = auth.unwrap();
+    let house = House::new().await;
+    let (_, token) = house.device("home", &ALL).await;
+    let sound = Value::Object(auth.sound.clone()).to_string();
+    let sound = sound.replace(SECRET, token.reveal());
+    let mut client = house.connect().await;
+    let text = format!(r#"{{"type":"auth","payload":{sound}}}"#);
+    client.send_text(&text).await;
+    assert_eq!(client.expect("auth_result").await["success"], true);
+    for payload in spoiled(auth) {
+        // Strangers of one address are few: each has a relay of its own.
+        let house = House::new().await;
+        let (_, token) = house.device("home", &ALL).await;
+        let payload = payload.replace(SECRET, token.reveal());
+        let mut client = house.connect().await;
+        let text = format!(r#"{{"type":"auth","payload":{payload}}}"#);
+        client.send_text(&text).await;
+        let result = client.expect("auth_result").await;
+        assert_eq!(result["errorCode"], "auth_failed", "{text}");
+        client.closed().await;
+    }
 }
 
 #[tokio::test]

@@ -114,6 +114,14 @@ impl Sim {
         } else {
             none
         };
+        // To a host that hears its sub-agents the newer CLI notes the tools in front of the report.
+        let noted = newer && uses > 0 && self.with(|state| state.agent_text);
+        let before = "<tools-used-before-summary>Bash</tools-used-before-summary>\n";
+        let before = noted.then(|| super::model::text_block(before));
+        let report: Vec<Json> = before
+            .into_iter()
+            .chain([super::model::text_block(&text)])
+            .collect();
         Ok(Output {
             content: content.into(),
             form: Form::Plain,
@@ -123,10 +131,10 @@ impl Sim {
                 "agentId" => id,
                 "agentType" => task.kind(),
                 "toolsUsed" if newer => tools,
-                "harnessNoteCount" if newer => 0,
+                "harnessNoteCount" if newer => u64::from(noted),
                 "harnessTailCount" if newer => 0,
                 "harnessSectionHash" if newer => self.with(|state| state.ids.agent()[1..].to_owned()),
-                "content" => vec![super::model::text_block(&text)],
+                "content" => report,
                 "resolvedModel" => self.with(|state| state.chat.model.clone()),
                 "totalDurationMs" => took,
                 "totalTokens" => tokens,

@@ -168,6 +168,8 @@ pub(crate) enum PrintOnly {
 pub(crate) struct Args {
     /// Print something and leave.
     pub(crate) print_only: Option<PrintOnly>,
+    /// `--forward-subagent-text`.
+    pub(crate) agent_text: bool,
     /// `--include-partial-messages`.
     pub(crate) partial: bool,
     /// `--replay-user-messages`.
@@ -236,6 +238,7 @@ impl Args {
         match name {
             "version" => self.print_only = Some(PrintOnly::Version),
             "help" => self.print_only = Some(PrintOnly::Help),
+            "forward-subagent-text" => self.agent_text = true,
             "include-partial-messages" => self.partial = true,
             "replay-user-messages" => self.replay = true,
             "session-id" => self.session.id = one,

@@ -101,9 +101,7 @@ impl Sim {
         aborted: bool,
     ) {
         turn.moments.first_block.get_or_insert(self.now());
-        // The last words of a sub-agent in the foreground are the result of its call and not a line of their own.
-        let last_words = stream.is_last_word();
-        if last_words && turn.agent().is_some_and(|agent| !agent.behind) {
+        if self.is_kept_back(turn, block) {
             return;
         }
         self.print_progress_before(turn, block);
@@ -122,7 +120,7 @@ impl Sim {
         let mut line = self
             .assistant_line(turn, &message)
             .with("request_id", &stream.request);
-        if block.text("type") == Some("thinking") && self.is_325() {
+        if block.text("type") == Some("thinking") && self.is_325() && turn.is_main() {
             line.set("thinking_duration_ms", 0);
             line.set("thinking_display", "updates");
         }
@@ -133,6 +131,14 @@ impl Sim {
             line
         };
         self.send_assistant(turn, line, message);
+    }
+
+    /// What a sub-agent in the foreground says and thinks is printed for a host alone that asked for it. Its calls always
+    /// are, and so is everything of a sub-agent behind the conversation.
+    fn is_kept_back(&self, turn: &Turn, block: &Json) -> bool {
+        let in_front = turn.agent().is_some_and(|agent| !agent.behind);
+        let is_call = block.text("type") == Some("tool_use");
+        in_front && !is_call && !self.with(|state| state.agent_text)
     }
 
     /// An assistant line up to the fields that differ.

@@ -18,6 +18,10 @@ impl Disk for Files {
         std::fs::read_to_string(path).ok()
     }
 
+    fn read_bytes(&self, path: &str) -> Option<Vec<u8>> {
+        std::fs::read(path).ok()
+    }
+
     fn write(&mut self, path: &str, text: &str) -> io::Result<()> {
         make_parent(path)?;
         std::fs::write(path, text)

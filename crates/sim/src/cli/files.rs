@@ -133,6 +133,9 @@ impl Sim {
     pub(crate) fn use_read(&self, call: &Call) -> Output {
         let given = call.input.text("file_path").unwrap_or_default();
         let path = self.absolute(given);
+        if let Some(picture) = self.picture(&path) {
+            return picture;
+        }
         let Some(text) = self.with(|state| state.work.disk.read(&path)) else {
             return Output::failed(format!(
                 "File does not exist. Note: your current working directory is {}.",
@@ -161,6 +164,47 @@ impl Sim {
             },
         }
     }
+}
+
+impl Sim {
+    /// A file that is a picture, as its bytes say: the model is shown it.
+    fn picture(&self, path: &str) -> Option<Output> {
+        let bytes = self.with(|state| state.work.disk.read_bytes(path))?;
+        let (width, height) = size_of_png(&bytes)?;
+        self.with(|state| state.chat.known_files.insert(path.to_owned()));
+        let data = data_encoding::BASE64.encode(&bytes);
+        let source = obj! { "type" => "base64", "data" => &data, "media_type" => "image/png" };
+        Some(Output {
+            content: vec![obj! { "type" => "image", "source" => source }].into(),
+            form: Form::Plain,
+            structured: obj! {
+                "type" => "image",
+                "file" => obj! {
+                    "base64" => &data,
+                    "type" => "image/png",
+                    "originalSize" => bytes.len(),
+                    "dimensions" => obj! {
+                        "originalWidth" => width,
+                        "originalHeight" => height,
+                        "displayWidth" => width,
+                        "displayHeight" => height,
+                    },
+                },
+            },
+        })
+    }
+}
+
+/// Width and height, if it is a PNG.
+fn size_of_png(bytes: &[u8]) -> Option<(u64, u64)> {
+    let header = bytes.strip_prefix(b"\x89PNG\r\n\x1a\n")?.get(8..16)?;
+    let (width, height) = header.split_at_checked(4)?;
+    let number = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+    };
+    Some((number(width), number(height)))
 }
 
 /// One hunk over the whole file: enough for whoever shows a change.

@@ -47,6 +47,7 @@ impl Sim {
         let again = self.with(|state| {
             let again = state.initialized;
             state.initialized = true;
+            state.agent_text |= request.flag("forwardSubagentText");
             state.initializing += 1;
             again
         });

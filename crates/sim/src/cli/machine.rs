@@ -223,6 +223,7 @@ fn fresh_state(setup: Setup, disk: Box<dyn Disk>, now: u64) -> State {
         now_us: 0,
         started: now,
         initialized: false,
+        agent_text: args.agent_text,
         initializing: 0,
         ids: Ids::new(setup.env.seed, ""),
         effects: Vec::new(),

@@ -44,13 +44,6 @@ pub(crate) struct Stream<'a> {
     pub(crate) index: usize,
 }
 
-impl Stream<'_> {
-    /// Whether the answer calls nothing.
-    pub(crate) fn is_last_word(&self) -> bool {
-        self.answer.calls.is_empty()
-    }
-}
-
 /// The usage in a message whose answer is not complete.
 pub(crate) fn message_usage() -> Json {
     obj! {

@@ -77,6 +77,8 @@ impl Env {
 pub(crate) trait Disk {
     /// The text of a file.
     fn read(&self, path: &str) -> Option<String>;
+    /// The bytes of a file.
+    fn read_bytes(&self, path: &str) -> Option<Vec<u8>>;
     /// Replaces a file, making its folder.
     fn write(&mut self, path: &str, text: &str) -> std::io::Result<()>;
     /// Adds to a file, making its folder.
@@ -229,6 +231,8 @@ pub(crate) struct State {
     pub(crate) started: u64,
     /// Whether `initialize` was asked for.
     pub(crate) initialized: bool,
+    /// Whether the host wants to read what sub-agents in the foreground say and think.
+    pub(crate) agent_text: bool,
     /// `initialize` requests without an answer.
     pub(crate) initializing: u32,
     /// The id generator.

@@ -16,8 +16,8 @@ use super::messages::{Place, Tracked};
 use super::record::{
     Change, Control, Durable, Entry, Message, MessageId, Record, Request, StopReason, Verdict,
 };
-use super::{Conversation, Pending};
-use crate::decisions::{Answered, DecisionKey, RefuseAnswer};
+use super::{Conversation, Pending, Shown};
+use crate::decisions::{Answered, By, DecisionKey, RefuseAnswer};
 
 /// What came of a message that was sent.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +98,7 @@ impl Conversation {
         let event = ClaudeEvent::UserMessage(UserMessage {
             client_message_id: message.client_message_id.clone(),
             device_id: message.device_id,
+            author: message.author.clone(),
             ..UserMessage::new(message.content.clone(), at)
         });
         let seq = Seq(self.seq.0 + 1);
@@ -126,6 +127,12 @@ impl Conversation {
             ..MessageCancelled::new(id.clone())
         });
         is_here.then(|| self.commit(at, Record::Withdrawn { messages }, vec![event.into()]))
+    }
+
+    /// What is said of the messages that no process began, when the log goes that they are in.
+    pub fn told_unbegun(&self) -> Vec<ClaudeEvent> {
+        let is_unbegun = |place| !matches!(place, Place::Taken(_));
+        self.told_dropped(&self.messages.in_place(is_unbegun))
     }
 
     /// Messages that wait until the agent is free or somebody asks for more, oldest first.
@@ -219,11 +226,15 @@ impl Conversation {
         stopped.cancel = self
             .messages
             .in_place(|place| matches!(place, Place::Handed(_)));
-        stopped.tasks = self.tasks.iter().cloned().collect();
+        stopped.tasks = self.tasks.keys().cloned().collect();
         // Whoever asks twice is obeyed twice: nobody knows whether the first request was written before a host died.
         stopped.interrupt = self.is_turn_open();
         if stopped.interrupt {
             stopped.entries.push(self.break_off(at, by));
+        } else if self.wanted {
+            // A process that was asked for and is not there yet: nobody waits for it any more.
+            let record = Record::Interrupted { by };
+            stopped.entries.push(self.commit(at, record, Vec::new()));
         }
         stopped
     }
@@ -241,9 +252,14 @@ impl Conversation {
         self.commit(at, Record::Interrupted { by }, events)
     }
 
-    /// The run is to be ended. Nothing for one that is being ended already or is not there.
+    /// The run is to be ended. Nothing for one that is not there or is being ended already, unless its session is to be
+    /// forgotten as well.
     pub fn stop_run(&mut self, at: Timestamp, why: StopReason) -> Option<Entry> {
-        let run = self.run.as_ref().filter(|run| run.stopping.is_none())?;
+        let run = self.run.as_ref()?;
+        let gives_way = |before: &StopReason| before.gives_way_to(&why);
+        if !run.stopping.as_ref().is_none_or(gives_way) {
+            return None;
+        }
         let record = Record::Stopping {
             generation: run.generation,
             why,
@@ -282,23 +298,31 @@ impl Conversation {
     }
 
     /// What lay behind the log was damaged and is gone.
-    pub fn shorten(&mut self, at: Timestamp, what: String) -> Entry {
+    pub fn shorten(&mut self, at: Timestamp, what: String, cut: Option<u64>) -> Entry {
         let epoch = Epoch(self.epoch.0 + 1);
         let event = ClaudeEvent::Error(ErrorEvent::new(what));
-        self.commit(at, Record::Shortened { epoch }, vec![event.into()])
+        self.commit(at, Record::Shortened { epoch, cut }, vec![event.into()])
     }
 
     /// Something was found wrong and put right.
     pub fn repair(&mut self, at: Timestamp, what: String, events: Vec<ClaudeEvent>) -> Entry {
         let events = events.into_iter().map(Durable::from).collect();
-        let journal = None;
-        self.commit(at, Record::Repaired { what, journal }, events)
+        let record = Record::Repaired {
+            what,
+            journal: None,
+            cut: None,
+        };
+        self.commit(at, record, events)
     }
 
-    /// The end of the log was lost, when the journal of the run was so long.
-    pub fn lost_end(&mut self, at: Timestamp, what: String, journal: u64) -> Entry {
-        let journal = Some(journal);
-        self.commit(at, Record::Repaired { what, journal }, Vec::new())
+    /// So many bytes at the end of the log were lost, when the journal of the run was so long.
+    pub fn lost_end(&mut self, at: Timestamp, cut: u64, journal: u64) -> Entry {
+        let record = Record::Repaired {
+            what: format!("{cut} bytes of an unfinished append were cut off"),
+            journal: Some(journal),
+            cut: Some(cut),
+        };
+        self.commit(at, record, Vec::new())
     }
 }
 
@@ -317,15 +341,38 @@ impl Conversation {
         Err(self.ledger.refusal(key))
     }
 
+    /// The open decision that an answer is about, by what was shown to the one who gives it.
+    ///
+    /// Another process may have made another call under the same id: the hash of what was shown tells them apart. An answer
+    /// that does not say it is for the one call that there ever was under this id, or for none.
+    pub fn decision_shown(
+        &self,
+        id: &ToolUseId,
+        input_hash: Option<&str>,
+    ) -> Result<(DecisionKey, &Pending), RefuseAnswer> {
+        let key = self.find_decision(id)?;
+        let pending = self.open_decision(&key)?;
+        let is_it = match input_hash {
+            Some(hash) => pending.request.input_hash == hash,
+            None => !self.ledger.is_known_elsewhere(&key),
+        };
+        if is_it {
+            Ok((key, pending))
+        } else {
+            Err(RefuseAnswer::Changed)
+        }
+    }
+
     /// A person answers. The first answer wins; `line` is what the CLI gets.
     pub fn answer(
         &mut self,
         at: Timestamp,
         key: &DecisionKey,
-        by: Option<DeviceId>,
+        by: impl Into<By>,
         decision: PermissionDecision,
         line: String,
     ) -> Result<Entry, RefuseAnswer> {
+        let By { device, author } = by.into();
         let pending = self.open_decision(key)?;
         // Only the name of a tool may be remembered as one: a form or a dialog has the name that its server chose.
         let is_for_all = decision == PermissionDecision::AllowAll
@@ -334,14 +381,16 @@ impl Conversation {
         let was_shown = pending.shown.is_some();
         let answered = Answered {
             key: key.clone(),
-            by,
+            by: device,
+            author: author.clone(),
             at,
             line,
         };
         let fact = self.ledger.answer(answered, &pending.request.input_hash)?;
         let event = ClaudeEvent::DecisionAnswered(DecisionAnswered {
             decision: Some(decision),
-            device_id: by,
+            device_id: device,
+            author,
             answered_at: Some(at),
             ..DecisionAnswered::new(key.tool_use_id.clone(), DecisionState::Answered)
         });
@@ -366,6 +415,7 @@ impl Conversation {
         let answered = Answered {
             key: key.clone(),
             by: None,
+            author: None,
             at,
             line,
         };
@@ -379,15 +429,22 @@ impl Conversation {
     }
 
     /// The policy could not decide: people are asked.
-    pub fn show(&mut self, at: Timestamp, key: &DecisionKey, reason: String) -> Option<Entry> {
+    pub fn show(
+        &mut self,
+        at: Timestamp,
+        key: &DecisionKey,
+        shown: impl Into<Shown>,
+    ) -> Option<Entry> {
+        let shown = shown.into();
         let pending = self
             .pending
             .get(key)
             .filter(|pending| pending.shown.is_none())?;
-        let event = shown_event(&pending.request, &reason);
+        let event = shown_event(&pending.request, &shown);
         let record = Record::Shown {
             key: key.clone(),
-            reason,
+            reason: shown.reason,
+            why: shown.why,
         };
         Some(self.commit(at, record, vec![event.into()]))
     }
@@ -468,18 +525,20 @@ impl Conversation {
     }
 }
 
-fn shown_event(request: &Request, reason: &str) -> ClaudeEvent {
+fn shown_event(request: &Request, shown: &Shown) -> ClaudeEvent {
     use estelle_proto::decisions::DecisionKind;
     if request.kind == DecisionKind::Question {
         return ClaudeEvent::QuestionAsked(QuestionAsked {
             parent_tool_use_id: request.parent_tool_use_id.clone(),
+            input_hash: Some(request.input_hash.clone()),
             ..QuestionAsked::new(request.tool_use_id.clone(), request.questions.clone())
         });
     }
     ClaudeEvent::PermissionAsked(PermissionAsked {
         kind: Some(request.kind.clone()),
         input_hash: Some(request.input_hash.clone()),
-        reason: Some(reason.to_owned()),
+        reason: Some(shown.reason.clone()),
+        why: shown.why.as_deref().cloned(),
         parent_tool_use_id: request.parent_tool_use_id.clone(),
         ..PermissionAsked::new(
             request.tool_name.clone(),

@@ -65,7 +65,7 @@ impl Conversation {
     }
 
     /// Whether somebody waits for a run that is not there.
-    pub(super) fn is_run_needed(&self) -> bool {
+    pub fn is_run_needed(&self) -> bool {
         self.run.is_none() && (self.wanted || self.next_message().is_some())
     }
 

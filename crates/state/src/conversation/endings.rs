@@ -1,7 +1,7 @@
 //! How runs begin and end, and what people are told about it.
 
 use estelle_proto::decisions::DecisionState;
-use estelle_proto::events::{ClaudeAborted, ClaudeEvent, ErrorEvent};
+use estelle_proto::events::{ClaudeAborted, ClaudeEvent, ErrorEvent, InterruptedMessage};
 use estelle_proto::runs::{PauseReason, ProcessPaused, SessionReset};
 use estelle_proto::waiting::MessageCancelled;
 use estelle_proto::{Generation, Timestamp};
@@ -29,10 +29,19 @@ pub struct EndedRun {
 }
 
 impl EndedRun {
+    /// Whether a person who asked for the run still waits for one: it never lived, or it could not take its session up.
+    pub(super) fn is_still_wanted(run: &Run, exit: &RunExit) -> bool {
+        let is_asked_for = run.wanted && run.stopping.is_none();
+        is_asked_for && (Self::never_lived(exit) || run.resume_failed)
+    }
+
+    fn never_lived(exit: &RunExit) -> bool {
+        matches!(exit, RunExit::NeverStarted { retry: true, .. })
+    }
+
     /// Where messages go that the run did not take. Nobody restarts a process that died, except for one that never lived
     /// and one whose session was gone.
     pub(super) fn place(run: &Run, exit: &RunExit) -> Place {
-        let never_lived = matches!(exit, RunExit::NeverStarted { retry: true, .. });
         let by_request = matches!(
             run.stopping,
             Some(
@@ -47,11 +56,23 @@ impl EndedRun {
                     }
             )
         );
-        if never_lived || run.resume_failed || by_request {
+        if Self::never_lived(exit) || run.resume_failed || by_request {
             Place::Waiting
         } else {
             Place::Held
         }
+    }
+}
+
+impl StopReason {
+    /// Whether a run that is being ended for this is ended for the other instead: who begins a new session wants the old one
+    /// forgotten, whoever ended its process first. What people must be told of an end stays its reason.
+    pub(super) fn gives_way_to(&self, other: &Self) -> bool {
+        let is_silent = match self {
+            Self::Paused { .. } | Self::Rewinding | Self::Disobeyed | Self::Trusted => true,
+            Self::NewSession | Self::Tampered { .. } | Self::Reconfigured { .. } => false,
+        };
+        is_silent && *other == Self::NewSession
     }
 }
 
@@ -92,11 +113,13 @@ impl Conversation {
             .messages
             .in_place(|place| matches!(place, Place::Handed(_)));
         let (interrupted, left): (Vec<_>, Vec<_>) = handed.into_iter().partition(in_transcript);
-        // They were meant for the talk that is forgotten.
+        // They were meant for the talk that is forgotten, or a person called them back and the process is gone before it
+        // could say that it will not begin them.
         let is_forgotten = run.stopping == Some(StopReason::NewSession);
-        let dropped = if is_forgotten { left } else { Vec::new() };
+        let is_unwanted = |id: &MessageId| is_forgotten || run.called_back.contains(id);
+        let dropped: Vec<_> = left.into_iter().filter(is_unwanted).collect();
         let mut events = self.told_dropped(&dropped);
-        events.extend(self.farewell(run, &exit));
+        events.extend(self.farewell(run, &exit, &interrupted));
         let record = Record::Ended {
             generation,
             exit,
@@ -108,7 +131,7 @@ impl Conversation {
     }
 
     /// Nobody's message disappears without a word.
-    fn told_dropped(&self, dropped: &[MessageId]) -> Vec<ClaudeEvent> {
+    pub(super) fn told_dropped(&self, dropped: &[MessageId]) -> Vec<ClaudeEvent> {
         let tracked = self.messages.tracked().iter().map(|one| &one.message);
         let tracked = tracked.filter(|message| dropped.contains(&message.id));
         tracked
@@ -122,16 +145,34 @@ impl Conversation {
             .collect()
     }
 
-    fn farewell(&self, run: &Run, exit: &RunExit) -> Vec<ClaudeEvent> {
+    /// What the process was working on when it ended, one by one: whoever sent it may send it again.
+    fn broken_off(&self, in_transcript: &[MessageId]) -> Vec<InterruptedMessage> {
+        let tracked = self.messages.tracked().iter();
+        let begun = tracked.filter(|one| {
+            matches!(one.place, Place::Taken(_)) || in_transcript.contains(&one.message.id)
+        });
+        begun
+            .map(|one| InterruptedMessage {
+                client_message_id: one.message.client_message_id.clone(),
+                ..InterruptedMessage::new(beginning(&one.message.content))
+            })
+            .collect()
+    }
+
+    fn farewell(&self, run: &Run, exit: &RunExit, in_transcript: &[MessageId]) -> Vec<ClaudeEvent> {
         let mut events: Vec<ClaudeEvent> = self
             .pending
             .iter()
             .filter(|(key, pending)| key.generation == run.generation && pending.shown.is_some())
             .map(|(key, _)| Self::voided(key, DecisionState::Void))
             .collect();
-        if self.turn.is_some() && !self.is_interrupted() {
-            let aborted = ClaudeAborted::new("session_ended".to_owned());
-            events.push(ClaudeEvent::Aborted(aborted));
+        let messages = self.broken_off(in_transcript);
+        let is_going_on = self.turn.is_some() || !messages.is_empty();
+        if is_going_on && !self.is_interrupted() {
+            events.push(ClaudeEvent::Aborted(ClaudeAborted {
+                messages: Some(messages).filter(|messages| !messages.is_empty()),
+                ..ClaudeAborted::new("session_ended".to_owned())
+            }));
         }
         events.extend(trouble(run, exit));
         match &run.stopping {
@@ -162,10 +203,17 @@ impl Conversation {
 
 /// The error that tells people of an end that nobody wanted.
 fn trouble(run: &Run, exit: &RunExit) -> Option<ClaudeEvent> {
-    if let Some(StopReason::Tampered { what }) = &run.stopping {
-        let text = format!(
-            "stopped: something other than Estelle wrote to the agent ({what}); look at what it ran last before going on"
-        );
+    if let Some(StopReason::Tampered { what, is_unasked }) = &run.stopping {
+        let text = if *is_unasked {
+            format!(
+                "stopped: the agent ran {what} without asking, so nothing holds it back; look at what it did, then send a \
+                 message to start it again"
+            )
+        } else {
+            format!(
+                "stopped: something other than Estelle wrote to the agent ({what}); look at what it ran last before going on"
+            )
+        };
         return Some(ClaudeEvent::Error(ErrorEvent::new(text)));
     }
     if let Some(StopReason::Reconfigured { what }) = &run.stopping {

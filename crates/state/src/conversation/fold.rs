@@ -10,7 +10,7 @@ use estelle_proto::{
 use super::record::{
     Change, Control, Durable, Entry, MessageId, Record, RunExit, Seen, StopReason, Stretch,
 };
-use super::{Call, Conversation, EndedRun, Pending, Run, Settings};
+use super::{Call, Conversation, EndedRun, Pending, Run, Settings, Shown, Totals};
 use crate::decisions::{Asked, DecisionKey, Fact};
 
 /// The generation of what the host asks itself: no process can make it void.
@@ -31,10 +31,11 @@ impl Conversation {
 
     /// Takes what happened, without the events that it made.
     pub(super) fn apply_record(&mut self, at: Timestamp, record: &Record) {
+        self.last_at = at;
         match record {
             Record::Began { .. } | Record::Copied(_) => {}
             Record::Repaired { journal, .. } => self.forgive(journal.unwrap_or_default()),
-            Record::Shortened { epoch } => {
+            Record::Shortened { epoch, .. } => {
                 self.epoch = *epoch;
                 // Nobody knows how much is lost, nor when the run will speak of it.
                 self.forgive(u64::MAX);
@@ -51,10 +52,7 @@ impl Conversation {
                 self.wanted = true;
             }
             Record::Intended { generation, resume } => {
-                self.last_generation = *generation;
-                self.ended = None;
-                self.wanted = false;
-                self.run = Some(Run::new(*generation, resume.clone(), &self.settings));
+                self.intended(*generation, resume.as_ref());
             }
             Record::Started {
                 generation,
@@ -71,16 +69,20 @@ impl Conversation {
                 control,
             } => self.requested(*generation, request_id, control),
             Record::Read(stretch) => self.read_stretch(stretch, at),
-            Record::Shown { key, reason } => {
+            Record::Shown { key, reason, why } => {
                 if let Some(pending) = self.pending.get_mut(key) {
-                    pending.shown = Some(reason.clone());
+                    pending.shown = Some(Shown {
+                        reason: reason.clone(),
+                        why: why.clone(),
+                    });
                 }
             }
             Record::Asked(request) => self.asked(request, HOST, at),
             Record::Decided { fact, remember, .. } => {
                 self.decided(fact.clone());
-                self.remembered.extend(remember.clone());
+                self.grants.add(remember.as_ref(), fact, at);
             }
+            Record::Revoked { tool, .. } => self.grants.remove(tool),
             Record::Called {
                 generation,
                 request_id,
@@ -88,6 +90,8 @@ impl Conversation {
                 answer,
             } => self.called(*generation, request_id, claim.as_ref(), answer.as_ref()),
             Record::Interrupted { .. } => {
+                // Nor is a process begun that somebody asked for before.
+                self.wanted = false;
                 let stopped = self.messages.with_cli();
                 self.interrupted.get_or_insert_default().extend(stopped);
             }
@@ -105,6 +109,7 @@ impl Conversation {
             Record::Forgotten => self.forget_session(),
             Record::Rewound { session, .. } => self.go_on_with(session.as_ref()),
         }
+        self.cuts.note(record);
         self.check_interruption();
     }
 
@@ -157,7 +162,8 @@ impl Conversation {
             }
             ClaudeEvent::Task(task) => match task.status.as_str() {
                 "started" | "running" => {
-                    self.tasks.insert(task.task_id.clone());
+                    let call = self.tasks.entry(task.task_id.clone()).or_default();
+                    *call = task.tool_use_id.clone().or(call.take());
                 }
                 _ => {
                     self.tasks.remove(&task.task_id);
@@ -173,6 +179,15 @@ impl Conversation {
         self.talked |= change.session.is_some();
     }
 
+    fn intended(&mut self, generation: Generation, resume: Option<&ClaudeSessionId>) {
+        self.last_generation = generation;
+        self.ended = None;
+        let earlier = self.used_by(resume);
+        let run = Run::new(generation, resume.cloned(), &self.settings, earlier);
+        let wanted = std::mem::take(&mut self.wanted);
+        self.run = Some(Run { wanted, ..run });
+    }
+
     fn started_as(&mut self, generation: Generation, process: (u32, u64)) {
         if let Some(run) = self.run_of(generation) {
             run.process = Some(process);
@@ -186,6 +201,10 @@ impl Conversation {
                 Control::End => run.farewell = Some(request_id.to_owned()),
                 Control::Mode { mode } => run.mode = Some(mode.clone()),
                 Control::Model { model } => run.model.clone_from(model),
+                // A run that is being ended is asked too, but its messages are not: they wait for the next one.
+                Control::Cancel { message } if run.stopping.is_none() => {
+                    run.called_back.insert(message.clone());
+                }
                 Control::Interrupt | Control::Cancel { .. } | Control::StopTask { .. } => {}
             }
             run.controls.insert(request_id.to_owned(), control.clone());
@@ -199,6 +218,10 @@ impl Conversation {
         run.read_to = stretch.to;
         run.open_from = stretch.open_from;
         for seen in &stretch.seen {
+            let history = self.history_after(seen);
+            if let Some(run) = self.run.as_mut().filter(|_| history.is_some()) {
+                run.history = history;
+            }
             self.saw(seen, stretch.generation, at);
             self.check_interruption();
         }
@@ -206,22 +229,15 @@ impl Conversation {
 
     fn saw(&mut self, seen: &Seen, generation: Generation, at: Timestamp) {
         match seen {
-            Seen::TurnBegan { session } => {
-                self.turn.get_or_insert(at);
-                self.session = Some(session.clone());
-                self.talked = true;
-                if let Some(run) = &mut self.run {
-                    run.had_turn = true;
-                }
-            }
-            Seen::TurnEnded { cost, messages, .. } => {
+            Seen::TurnBegan { session } => self.turn_began(session, at),
+            Seen::TurnEnded {
+                totals, messages, ..
+            } => {
                 self.turn = None;
                 self.interrupted = None;
                 self.messages.finish_all(messages);
                 self.messages.finish_taken();
-                if let Some(run) = &mut self.run {
-                    run.cost = *cost;
-                }
+                self.used(totals);
             }
             Seen::Taken { message } => self.messages.take(message, generation),
             Seen::Dropped { message } => self.dropped(message),
@@ -266,7 +282,7 @@ impl Conversation {
                 subtype,
             } => {
                 if let Some(run) = &mut self.run {
-                    run.refused.insert(request_id.clone(), subtype.clone());
+                    run.refuse(request_id, subtype);
                 }
             }
             Seen::Mode { mode } => self.mode_is(mode),
@@ -277,6 +293,37 @@ impl Conversation {
                 }
             }
         }
+    }
+
+    fn turn_began(&mut self, session: &ClaudeSessionId, at: Timestamp) {
+        self.turn.get_or_insert(at);
+        if self.is_cleared_by(session) {
+            self.grants.clear();
+        }
+        self.session = Some(session.clone());
+        self.talked = true;
+        if let Some(run) = &mut self.run {
+            run.had_turn = true;
+        }
+    }
+
+    /// A result tells what was used; one that says nothing of it takes nothing back.
+    fn used(&mut self, totals: &Totals) {
+        let is_said = *totals != Totals::default();
+        let Some(run) = self.run.as_mut().filter(|_| is_said) else {
+            return;
+        };
+        run.totals = Some(totals.clone());
+        // One that never began a turn has counted nothing of the session.
+        if let Some(session) = self.session.clone().filter(|_| run.had_turn) {
+            self.counted = Some((session, totals.clone()));
+        }
+    }
+
+    /// What the newest result said of a session.
+    fn used_by(&self, session: Option<&ClaudeSessionId>) -> Option<Totals> {
+        let (counted, totals) = self.counted.as_ref()?;
+        (Some(counted) == session).then(|| totals.clone())
     }
 
     /// The CLI names its own mode. When it has left planning without being told to, a person has approved its plan.
@@ -336,7 +383,7 @@ impl Conversation {
         let id = &request.request_id;
         let is_known = self.ledger.asked_as(generation, id).is_some();
         if let Some(run) = self.run_of(generation).filter(|_| !is_known) {
-            run.refused.insert(id.clone(), AGAIN.to_owned());
+            run.refuse(id, AGAIN);
         }
     }
 
@@ -345,17 +392,9 @@ impl Conversation {
             self.decided(fact);
         }
         let Some(run) = &mut self.run else { return };
-        run.refused.remove(request_id);
-        if let Some(call) = run.calls.get_mut(request_id)
-            && let Some(answer) = &mut call.answer
-        {
-            call.delivered = true;
-            answer.clear();
-        }
-        if let Some(control) = run.controls.remove(request_id) {
-            run.greeted |= control == Control::Initialize;
-            run.replied.insert(request_id.to_owned());
-        }
+        run.refusal_taken(request_id);
+        run.deliver(request_id);
+        run.reply(request_id);
     }
 
     fn called(
@@ -427,10 +466,11 @@ impl Conversation {
         self.interrupted = None;
         self.tools.clear();
         self.tasks.clear();
-        self.remembered.clear();
+        self.grants.clear();
         done.for_each(|id| self.messages.finish(id));
         self.messages.finish_taken();
         self.messages.bring_back(EndedRun::place(&run, exit));
+        self.wanted |= EndedRun::is_still_wanted(&run, exit);
         if run.resume_failed {
             self.session = None;
         }
@@ -457,7 +497,7 @@ impl Conversation {
     fn forget_session(&mut self) {
         self.session = None;
         self.talked = false;
-        self.remembered.clear();
+        self.grants.clear();
     }
 }
 
@@ -468,6 +508,7 @@ impl Settings {
         take(&mut self.mode, change.mode.as_ref());
         take(&mut self.mcp_config, change.mcp_config.as_ref());
         take(&mut self.tool_server, change.tool_server.as_ref());
+        take(&mut self.read_only, change.read_only.as_ref());
         if let Some(model) = &change.model {
             self.model = Some(model.clone()).filter(|model| !model.is_empty());
         }
@@ -487,6 +528,7 @@ impl From<Settings> for Change {
             append_system_prompt: settings.append_system_prompt,
             mcp_config: settings.mcp_config,
             tool_server: settings.tool_server,
+            read_only: settings.read_only,
             session: None,
         }
     }

@@ -132,6 +132,12 @@ impl Messages {
         }
     }
 
+    /// Whether there is a message that a run is yet to begin with.
+    pub(super) fn is_any_to_begin(&self) -> bool {
+        let is_to_begin = |one: &Tracked| matches!(one.place, Place::Waiting | Place::Handed(_));
+        self.tracked.iter().any(is_to_begin)
+    }
+
     /// Messages that are with the CLI and not done.
     pub(super) fn with_cli(&self) -> BTreeSet<MessageId> {
         let is_there = |place| matches!(place, Place::Handed(_) | Place::Taken(_));

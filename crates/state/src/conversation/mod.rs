@@ -11,12 +11,14 @@ mod commands;
 mod due;
 mod endings;
 mod fold;
+mod grants;
 mod messages;
 mod outline;
 mod reading;
 mod record;
 mod rewinding;
 mod run;
+mod spent;
 mod status;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,26 +27,29 @@ use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::events::Init;
 use estelle_proto::ipc::ToolServer;
 use estelle_proto::{
-    ClaudeSessionId, ConversationId, Epoch, Generation, Json, PathText, PermissionMode, Seq,
-    Timestamp, ToolUseId, WorkspaceId,
+    ClaudeSessionId, ConversationId, Epoch, Generation, Json, PathText, PermissionMode,
+    PolicyReason, Seq, Timestamp, ToolUseId, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
 pub use commands::{Accepted, RefuseClaim, RefuseMessage, Stopped};
 pub use due::{Due, Unconfirmed};
 pub use endings::EndedRun;
+pub use grants::Grant;
 pub use messages::{Place, Tracked};
 pub use outline::Outline;
 pub use reading::Suspicion;
 pub use record::{
-    Change, Control, Durable, Entry, Message, MessageId, Origin, Record, Request, RunExit, Seen,
-    StopReason, Stretch, Verdict,
+    Change, Control, Cuts, Durable, Entry, Message, MessageId, Origin, Record, Request, RunExit,
+    Seen, StopReason, Stretch, Verdict,
 };
 pub use rewinding::{RefuseRewind, Rewind};
 pub use run::{Call, Run};
+pub use spent::{Spent, Totals};
 pub use status::Occupied;
 
 use crate::decisions::{DecisionKey, Ledger};
+use grants::Grants;
 use messages::Messages;
 use rewinding::TakenBack;
 
@@ -65,6 +70,9 @@ pub struct Settings {
     pub mcp_config: Option<Json>,
     /// Tools that a client carries out.
     pub tool_server: Option<ToolServer>,
+    /// Whether the agent may only read.
+    #[serde(default)]
+    pub read_only: Option<bool>,
 }
 
 /// A decision that is open, with what people are shown.
@@ -75,7 +83,23 @@ pub struct Pending {
     /// Since when.
     pub at: Timestamp,
     /// Why people are asked; none while the policy has not decided.
-    pub shown: Option<String>,
+    pub shown: Option<Shown>,
+}
+
+/// Why people are asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Shown {
+    /// For people.
+    pub reason: String,
+    /// For programs, if the policy said it.
+    pub why: Option<Box<PolicyReason>>,
+}
+
+impl From<String> for Shown {
+    fn from(reason: String) -> Self {
+        let why = None;
+        Self { reason, why }
+    }
 }
 
 /// A conversation.
@@ -98,16 +122,21 @@ pub struct Conversation {
     wanted: bool,
     ledger: Ledger,
     pending: BTreeMap<DecisionKey, Pending>,
-    remembered: BTreeSet<String>,
+    grants: Grants,
     turn: Option<Timestamp>,
     /// A person broke off what was going on: the open turn, or these messages that were about to begin one. Until they
     /// are gone.
     interrupted: Option<BTreeSet<MessageId>>,
     tools: BTreeMap<ToolUseId, String>,
-    tasks: BTreeSet<String>,
+    /// What goes on in the background, with the call that began it.
+    tasks: BTreeMap<String, Option<ToolUseId>>,
     /// What the CLI last said about itself.
     init: Option<Init>,
     taken_back: TakenBack,
+    /// The session of the newest result, with what the CLI says it has used.
+    counted: Option<(ClaudeSessionId, Totals)>,
+    last_at: Timestamp,
+    cuts: Cuts,
 }
 
 /// Making one.
@@ -128,28 +157,29 @@ impl Conversation {
             },
             events: Vec::new(),
         };
-        (Self::empty(id, epoch, generation), entry)
+        (Self::empty(at, id, epoch, generation), entry)
     }
 
     /// The conversation that a log tells; none if its first entry is not a beginning.
     pub fn replay(entries: impl IntoIterator<Item = Entry>) -> Option<Self> {
         let mut entries = entries.into_iter();
+        let first = entries.next()?;
         let Record::Began {
             conversation_id,
             epoch,
             generation,
-        } = entries.next()?.record
+        } = first.record
         else {
             return None;
         };
-        let mut conversation = Self::empty(conversation_id, epoch, generation);
+        let mut conversation = Self::empty(first.at, conversation_id, epoch, generation);
         for entry in entries {
             conversation.apply(&entry);
         }
         Some(conversation)
     }
 
-    fn empty(id: ConversationId, epoch: Epoch, generation: Generation) -> Self {
+    fn empty(at: Timestamp, id: ConversationId, epoch: Epoch, generation: Generation) -> Self {
         Self {
             id,
             epoch,
@@ -165,13 +195,16 @@ impl Conversation {
             wanted: false,
             ledger: Ledger::default(),
             pending: BTreeMap::new(),
-            remembered: BTreeSet::new(),
+            grants: Grants::default(),
             turn: None,
             interrupted: None,
             tools: BTreeMap::new(),
-            tasks: BTreeSet::new(),
+            tasks: BTreeMap::new(),
             init: None,
             taken_back: TakenBack::default(),
+            counted: None,
+            last_at: at,
+            cuts: Cuts::default(),
         }
     }
 }
@@ -218,11 +251,6 @@ impl Conversation {
         self.last_generation
     }
 
-    /// Tools that a person allowed for this conversation.
-    pub fn remembered(&self) -> &BTreeSet<String> {
-        &self.remembered
-    }
-
     /// The ledger of decisions.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
@@ -238,9 +266,24 @@ impl Conversation {
         &self.tools
     }
 
+    /// Commands and sub-agents in the background by the CLI's own id, with the calls that began them.
+    pub fn tasks(&self) -> &BTreeMap<String, Option<ToolUseId>> {
+        &self.tasks
+    }
+
+    /// When the newest entry was written.
+    pub fn last_at(&self) -> Timestamp {
+        self.last_at
+    }
+
     /// What the CLI last said about itself.
     pub fn init(&self) -> Option<&Init> {
         self.init.as_ref()
+    }
+
+    /// How often the end of its log had to be cut off.
+    pub fn cuts(&self) -> Cuts {
+        self.cuts
     }
 
     /// Messages that are not done, in the order they came.
@@ -278,5 +321,5 @@ impl Conversation {
 }
 
 #[cfg(test)]
-#[path = "conversation_tests.rs"]
+#[path = "conversation_tests/mod.rs"]
 mod tests;

@@ -53,7 +53,8 @@ impl Conversation {
         else {
             return None;
         };
-        Some(Self::empty(conversation_id.clone(), *epoch, *generation))
+        let id = conversation_id.clone();
+        Some(Self::empty(first.at, id, *epoch, *generation))
     }
 
     /// Takes an entry of the log, as [`Conversation::apply`] does.

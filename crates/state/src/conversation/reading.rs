@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 
 use estelle_proto::decisions::DecisionState;
 use estelle_proto::events::ClaudeEvent;
-use estelle_proto::runs::ProcessResumed;
-use estelle_proto::{Generation, Timestamp};
+use estelle_proto::runs::{ProcessResumed, SessionReset};
+use estelle_proto::{ClaudeSessionId, Generation, Timestamp};
 
 use super::Conversation;
 use super::record::{Durable, Entry, MessageId, Record, Seen, Stretch};
@@ -48,16 +48,28 @@ impl Conversation {
     pub fn read(
         &mut self,
         at: Timestamp,
-        stretch: Stretch,
+        mut stretch: Stretch,
         events: Vec<Durable>,
         digest: impl Fn(&str) -> String,
     ) -> (Entry, Option<Suspicion>) {
         let suspicion = self.suspect(&stretch, digest);
+        if !self.may_fail_to_resume() {
+            stretch.seen.retain(|seen| *seen != Seen::ResumeFailed);
+        }
         let mut events = self.without_noise(&stretch, events);
         events.extend(self.withdrawn(&stretch, &events));
         events.extend(self.resumed(&stretch).map(Durable::from));
+        // Before what the new session says of itself.
+        events.splice(0..0, self.cleared(&stretch).map(Durable::from));
         let entry = self.commit(at, Record::Read(stretch), events);
         (entry, suspicion)
+    }
+
+    /// Whether the run can still say that the session it was to take up is not there. Once a turn has begun, the words are
+    /// only those of an error, and believing them would cost the history.
+    pub fn may_fail_to_resume(&self) -> bool {
+        let run = self.run.as_ref();
+        run.is_some_and(|run| run.resume.is_some() && !run.had_turn)
     }
 
     fn suspect(&self, stretch: &Stretch, digest: impl Fn(&str) -> String) -> Option<Suspicion> {
@@ -113,14 +125,8 @@ impl Conversation {
         digest: impl Fn(&str) -> String,
     ) -> Option<Suspicion> {
         let run = self.run.as_ref()?;
-        if run.has_requested(request_id) {
-            // Each is written once, so a second reply is to a request of somebody who knows our id. Only the greeting may
-            // be written again, by another host.
-            let is_one_too_many =
-                run.replied.contains(request_id) && run.greeting.as_deref() != Some(request_id);
-            return is_one_too_many.then(|| Suspicion::Control {
-                request_id: request_id.to_owned(),
-            });
+        if run.awaits_reply(request_id) {
+            return None;
         }
         let is_as_given = |line: &str| digest(line) == found;
         let (was_asked, is_ours) =
@@ -193,12 +199,57 @@ impl Conversation {
             .collect()
     }
 
-    /// The first turn of a run that follows another says whether the conversation went on.
+    /// A session that takes the place of another within a process: the agent's own `/clear`.
+    pub(super) fn is_cleared_by(&self, session: &ClaudeSessionId) -> bool {
+        let had_turn = self.run.as_ref().is_some_and(|run| run.had_turn);
+        had_turn && self.session.as_ref().is_some_and(|now| now != session)
+    }
+
+    fn cleared(&self, stretch: &Stretch) -> Option<ClaudeEvent> {
+        let is_cleared = |seen: &Seen| match seen {
+            Seen::TurnBegan { session } => self.is_cleared_by(session),
+            Seen::TurnEnded { .. }
+            | Seen::Taken { .. }
+            | Seen::Dropped { .. }
+            | Seen::Asked(_)
+            | Seen::Withdrew { .. }
+            | Seen::Response { .. }
+            | Seen::Called { .. }
+            | Seen::Unknown { .. }
+            | Seen::Mode { .. }
+            | Seen::ResumeFailed => false,
+        };
+        let reset = || ClaudeEvent::SessionReset(SessionReset::new("clear".to_owned()));
+        stretch.seen.iter().any(is_cleared).then(reset)
+    }
+
+    /// A run that follows another, or that a person asked for, says whether the conversation went on.
     fn resumed(&self, stretch: &Stretch) -> Option<ClaudeEvent> {
-        let run = self.run.as_ref().filter(|run| !run.is_ready())?;
-        let has_begun = stretch.seen.iter().any(|seen| match seen {
-            Seen::TurnBegan { .. } => true,
-            Seen::Response { request_id, .. } => run.greeting.as_ref() == Some(request_id),
+        let run = self.run.as_ref()?;
+        let before = run.history;
+        let mut known = stretch
+            .seen
+            .iter()
+            .filter_map(|seen| self.history_after(seen));
+        let with_history = known.next().filter(|known| Some(*known) != before)?;
+        let resumed = || ClaudeEvent::Resumed(ProcessResumed::new(with_history));
+        (self.talked || run.wanted).then(resumed)
+    }
+
+    /// Whether the run knows what was said before it, if this says so: by the session of its first turn. One that has
+    /// nothing to do begins none; that it answers at all is then as much as can be known, for a session that does not
+    /// exist is refused before that.
+    pub(super) fn history_after(&self, seen: &Seen) -> Option<bool> {
+        let run = self.run.as_ref().filter(|run| !run.had_turn)?;
+        match seen {
+            Seen::TurnBegan { session } => {
+                Some(run.resume.as_ref() == Some(session) && !run.resume_failed)
+            }
+            Seen::Response { request_id, .. } => {
+                let is_greeting = !run.greeted && run.greeting.as_ref() == Some(request_id);
+                let has_work = self.messages.is_any_to_begin();
+                (is_greeting && !has_work).then_some(run.resume.is_some() && !run.resume_failed)
+            }
             Seen::TurnEnded { .. }
             | Seen::Taken { .. }
             | Seen::Dropped { .. }
@@ -207,10 +258,7 @@ impl Conversation {
             | Seen::Called { .. }
             | Seen::Unknown { .. }
             | Seen::Mode { .. }
-            | Seen::ResumeFailed => false,
-        });
-        // A fork has a new id and the old conversation.
-        let with_history = run.resume.is_some() && !run.resume_failed;
-        (has_begun && self.talked).then(|| ClaudeEvent::Resumed(ProcessResumed::new(with_history)))
+            | Seen::ResumeFailed => None,
+        }
     }
 }

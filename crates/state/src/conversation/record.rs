@@ -9,11 +9,13 @@ use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::ToolServer;
 use estelle_proto::runs::PauseReason;
 use estelle_proto::{
-    ClaudeSessionId, ClientId, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Json,
-    OnBusy, PathText, PermissionMode, Seq, Timestamp, ToolUseId, WorkspaceId,
+    Author, ClaudeSessionId, ClientId, ClientMessageId, ConversationId, DeviceId, Epoch,
+    Generation, Json, OnBusy, PathText, PermissionMode, PolicyReason, Seq, Timestamp, ToolUseId,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
+use super::Totals;
 use crate::decisions::{DecisionKey, Fact};
 
 /// One line of the log.
@@ -38,11 +40,18 @@ pub struct Durable {
     /// The whole text of what the event shows cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full: Option<String>,
+    /// The pictures that the event names, in Base64.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<String>,
 }
 
 impl From<ClaudeEvent> for Durable {
     fn from(event: ClaudeEvent) -> Self {
-        Self { event, full: None }
+        Self {
+            event,
+            full: None,
+            images: Vec::new(),
+        }
     }
 }
 
@@ -120,6 +129,9 @@ pub enum Record {
         key: DecisionKey,
         /// Why.
         reason: String,
+        /// The same for programs, if the policy said it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        why: Option<Box<PolicyReason>>,
     },
     /// The host itself has something to ask, which no process can take back.
     Asked(Box<Request>),
@@ -133,6 +145,14 @@ pub enum Record {
         /// The tool that is allowed from now on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remember: Option<String>,
+    },
+    /// A tool that a person had allowed for the conversation is asked about again.
+    Revoked {
+        /// Which tool.
+        tool: String,
+        /// From which device.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<DeviceId>,
     },
     /// A call of one of our own tools began, was taken on by a client, or came to its end.
     Called {
@@ -187,6 +207,9 @@ pub enum Record {
     Shortened {
         /// The epoch from here on.
         epoch: Epoch,
+        /// How many bytes were put aside, if that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cut: Option<u64>,
     },
     /// Something was found wrong and put right.
     Repaired {
@@ -196,7 +219,36 @@ pub enum Record {
         /// the log no longer knows.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         journal: Option<u64>,
+        /// How many bytes of an unfinished append were cut off.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cut: Option<u64>,
     },
+}
+
+/// How often the end of a log had to be cut off, and how much that was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cuts {
+    /// How often.
+    pub times: u64,
+    /// How many bytes in all, as far as is known.
+    pub bytes: u64,
+}
+
+impl Cuts {
+    /// Counts what a record tells of a cut.
+    pub fn note(&mut self, record: &Record) {
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "nothing else tells of a cut"
+        )]
+        let cut = match record {
+            Record::Shortened { cut, .. } => cut.unwrap_or_default(),
+            Record::Repaired { cut: Some(cut), .. } => *cut,
+            _ => return,
+        };
+        self.times += 1;
+        self.bytes += cut;
+    }
 }
 
 /// Where events were copied from.
@@ -227,6 +279,9 @@ pub struct Message {
     /// Who sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_id: Option<DeviceId>,
+    /// The paired device behind that, which has the same key after every reconnect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<Author>,
 }
 
 /// A change of settings; what is absent stays.
@@ -254,6 +309,9 @@ pub struct Change {
     /// Tools that a client carries out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_server: Option<ToolServer>,
+    /// Whether the agent may only read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_only: Option<bool>,
     /// A session made elsewhere that the next run takes up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<ClaudeSessionId>,
@@ -323,8 +381,9 @@ pub enum Seen {
     },
     /// A turn is over.
     TurnEnded {
-        /// What the process has cost so far, in dollars.
-        cost: f64,
+        /// What the process or its session has used so far.
+        #[serde(flatten)]
+        totals: Totals,
         /// The messages it answered, where the CLI says so.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         messages: Vec<MessageId>,
@@ -437,10 +496,13 @@ pub enum StopReason {
     Rewinding,
     /// It did not obey a request to break its turn off.
     Disobeyed,
-    /// Something that we did not send reached the CLI.
+    /// Something that we did not send reached the CLI, or a tool ran that nobody was asked about.
     Tampered {
-        /// What was found.
+        /// What was found; of tools that ran, their names.
         what: String,
+        /// Whether it is a tool that ran.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_unasked: bool,
     },
     /// It was started without what its folder brings, which a person has trusted since.
     Trusted,

@@ -11,6 +11,7 @@ use super::{
     glob::{self, shown},
     paths::{LONGEST, Place, absolute, fold, is_within, may_be_within},
     patterns::{DenyPatterns, Hit, PathList},
+    reach,
     reason::{Doubt, Reason},
     rules::{Call, is_editor, is_reader},
     shell::{self, Facts},
@@ -32,8 +33,8 @@ pub(super) struct Found {
     pub(super) refusal: Option<Reason>,
     /// What is refused in addition when refusals come first: reading secrets, writing control files.
     pub(super) guarded: Option<Reason>,
-    /// There is more in the input than is looked at, so that it may touch our own data: asked in every mode and order.
-    pub(super) is_unseen: bool,
+    /// Why it may touch our own data although that was not seen: asked in every mode and order.
+    pub(super) unseen: Option<Doubt>,
     /// What cannot be known about a command.
     pub(super) doubt: Option<Doubt>,
     /// A doubt that counts when refusals come first.
@@ -143,15 +144,25 @@ pub(super) fn find(policy: &Policy, call: &Call<'_>) -> Found {
             .next()
             .cloned()
             .map(readable);
-        found.written(&lists, call.writes);
-        found.read(&lists, call.reads);
+        found.written(&lists, &with_twins(call.writes, call.place));
+        found.read(&lists, &with_twins(call.reads, call.place));
     } else if is_reader(call.tool) {
-        found.read(&lists, call.paths);
+        found.read(&lists, &with_twins(call.paths, call.place));
+        found.searched(call);
     } else {
-        found.written(&lists, call.paths);
-        found.read(&lists, call.paths);
+        let paths = with_twins(call.paths, call.place);
+        found.written(&lists, &paths);
+        found.read(&lists, &paths);
     }
     found
+}
+
+/// The paths with all other names that are known of the same files.
+fn with_twins(paths: &[String], place: Place<'_>) -> Vec<String> {
+    let known = paths.iter().filter(|path| !glob::is_open(path));
+    let twins = known.flat_map(|path| (place.twins)(path));
+    let twins: Vec<String> = twins.collect();
+    paths.iter().cloned().chain(twins).collect()
 }
 
 /// The doubt without marks in its text.
@@ -164,7 +175,11 @@ fn readable(doubt: Doubt) -> Doubt {
         Doubt::UnknownTarget(text) => Doubt::UnknownTarget(shown(&text)),
         Doubt::PossibleSecret(text) => Doubt::PossibleSecret(shown(&text)),
         Doubt::Exposure(text) => Doubt::Exposure(shown(&text)),
-        other @ (Doubt::TooComplex | Doubt::HiddenCharacters | Doubt::MalformedInput) => other,
+        Doubt::OwnData(text) => Doubt::OwnData(shown(&text)),
+        other @ (Doubt::TooComplex
+        | Doubt::HiddenCharacters
+        | Doubt::MalformedInput
+        | Doubt::UnreadableInput) => other,
     }
 }
 
@@ -172,9 +187,10 @@ impl Found {
     /// Our own data folder, and the input of the CLI, through which an agent could answer its own questions.
     fn own(&mut self, call: &Call<'_>) {
         let place = call.place;
-        let mut paths = call.paths.to_vec();
+        let mut paths = with_twins(call.paths, place);
         if let Some(facts) = call.facts {
-            paths.extend(call.reads.iter().chain(call.writes).cloned());
+            paths.extend(with_twins(call.reads, place));
+            paths.extend(with_twins(call.writes, place));
             paths.extend(facts.commands.iter().flat_map(|command| {
                 let cwd = command.cwd.clone();
                 let base = cwd.unwrap_or_else(|| glob::ANY.to_string());
@@ -191,7 +207,7 @@ impl Found {
                 add(&mut paths, absolute(text, place.cwd, place.home), place);
                 paths.extend(place.climbed(text, place.cwd));
             });
-            self.is_unseen = !is_seen;
+            self.unseen = (!is_seen).then_some(Doubt::TooComplex);
         }
         let folders = place.data_folder.map(|folder| {
             let real = (place.resolve)(folder);
@@ -213,6 +229,7 @@ impl Found {
                 || (call.facts.is_none() && is_own_descriptor(&path, &named))
         });
         self.own_data = touched.map(|path| Reason::DataFolder { path: shown(path) });
+        self.unseen = self.unseen.take().or_else(|| reach::find(call, &folders));
     }
 
     fn written(&mut self, lists: &Lists<'_>, paths: &[String]) {
@@ -243,6 +260,29 @@ impl Found {
                 self.guard(&lists.protected, path, &folded);
                 self.guard(&lists.secrets, path, &folded);
             }
+        }
+    }
+
+    /// A search of the whole project that shows lines, for a secret: as `grep -r` of a shell is doubted.
+    fn searched(&mut self, call: &Call<'_>) {
+        let text = |key: &str| call.input.get(key).and_then(Value::as_str);
+        let is_narrow = ["glob", "type"].iter().any(|key| text(key).is_some());
+        let shows_lines = !matches!(
+            text("output_mode").unwrap_or("files_with_matches"),
+            "files_with_matches" | "count"
+        );
+        if call.tool != "Grep" || is_narrow || !shows_lines {
+            return;
+        }
+        let pattern = text("pattern").unwrap_or_default();
+        let is_wide = call.paths.is_empty()
+            || call
+                .paths
+                .iter()
+                .any(|path| is_within(call.place.cwd, path));
+        if is_wide && shell::is_secretive(pattern) {
+            self.guarded_doubt
+                .get_or_insert_with(|| Doubt::PossibleSecret(format!("Grep {pattern}")));
         }
     }
 

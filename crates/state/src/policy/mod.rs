@@ -16,6 +16,8 @@ mod glob;
 mod notation;
 mod paths;
 mod patterns;
+mod reach;
+mod reading;
 mod reason;
 mod rules;
 mod shell;
@@ -27,7 +29,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 pub use notation::ParseRuleError;
-pub use paths::{Place, Resolver};
+pub use paths::{Place, Resolver, Twins};
 pub use patterns::DenyPatterns;
 pub use reason::{Doubt, Reason};
 pub use rules::{Effect, Rule, RuleTexts, Scope};
@@ -101,6 +103,10 @@ pub struct Policy {
     pub rules: Vec<Rule>,
     /// The lists of what must not be touched or run.
     pub patterns: DenyPatterns,
+    /// Whether the conversation may only read. Neither modes nor rules nor people lift that.
+    pub read_only: bool,
+    /// Tools of our own, which are allowed in every mode.
+    pub own_tools: BTreeSet<String>,
 }
 
 /// What becomes of a call.
@@ -152,6 +158,24 @@ const HARMLESS: [&str; 10] = [
 
 /// Decides about one call of a tool.
 pub fn judge(policy: &Policy, place: Place<'_>, tool: &str, input: &Value) -> Verdict {
+    decide(policy, place, tool, input, None)
+}
+
+/// Decides about a call whose input cannot be read as JSON: nobody knows what it touches, so no mode, list or rule
+/// allows it. What is refused whatever the input is stays refused.
+pub fn judge_unreadable(policy: &Policy, place: Place<'_>, tool: &str) -> Verdict {
+    let doubt = Some(Doubt::UnreadableInput);
+    decide(policy, place, tool, &Value::Null, doubt)
+}
+
+/// `unseen` is why there is more to the call than its input shows.
+fn decide(
+    policy: &Policy,
+    place: Place<'_>,
+    tool: &str,
+    input: &Value,
+    unseen: Option<Doubt>,
+) -> Verdict {
     if QUESTIONS.contains(&tool) {
         return Verdict::Ask(Reason::AlwaysAsks {
             tool: tool.to_owned(),
@@ -176,11 +200,20 @@ pub fn judge(policy: &Policy, place: Place<'_>, tool: &str, input: &Value) -> Ve
         facts: facts.as_ref(),
         place,
     };
+    let mut found = files::find(policy, &call);
+    found.unseen = unseen.or(found.unseen);
     let judgement = Judgement {
         policy,
         call,
-        found: files::find(policy, &call),
+        found,
     };
+    if policy.own_tools.contains(tool) {
+        let tool = tool.to_owned();
+        return Verdict::Allow(Reason::AutoAllowed { tool });
+    }
+    if let Some(verdict) = policy.read_only.then(|| reading::judge(&call)).flatten() {
+        return verdict;
+    }
     if policy.deny_first {
         judgement.refusals_first()
     } else {
@@ -202,7 +235,11 @@ impl Judgement<'_> {
             return Verdict::Deny(reason.clone());
         }
         if let Some(reason) = self.unseen() {
-            return Verdict::Ask(reason);
+            let refusal = self.found.refusal.as_ref();
+            let refusal = refusal.filter(|_| self.mode().is_none());
+            return refusal.map_or(Verdict::Ask(reason), |refusal| {
+                Verdict::Deny(refusal.clone())
+            });
         }
         let allowed = self.message().or_else(|| self.mode());
         if let Some(reason) = allowed.or_else(|| self.harmless()) {
@@ -260,9 +297,8 @@ impl Judgement<'_> {
 
     /// There is more in the call than was held against our own data.
     fn unseen(&self) -> Option<Reason> {
-        self.found.is_unseen.then_some(Reason::Unclear {
-            doubt: Doubt::TooComplex,
-        })
+        let doubt = self.found.unseen.clone()?;
+        Some(Reason::Unclear { doubt })
     }
 
     fn message(&self) -> Option<Reason> {

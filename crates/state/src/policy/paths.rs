@@ -9,6 +9,27 @@ use super::glob::{ANY, STAR};
 /// Answers where a path really leads; `None` when it does not know.
 pub type Resolver<'a> = &'a dyn Fn(&str) -> Option<String>;
 
+/// Further names of a file that has several (hard links), as far as they were found where [`Place::vicinity`] says; none
+/// for everything else.
+pub type Twins<'a> = &'a dyn Fn(&str) -> Vec<String>;
+
+/// How many folders above a file are looked into for another name of it.
+const MOST_ABOVE: usize = 8;
+
+/// Folders of the home in which secrets lie.
+const SECRET_FOLDERS: [&str; 10] = [
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".azure",
+    ".cargo",
+    ".claude",
+    ".config/gh",
+    ".config/gcloud",
+];
+
 /// Where a call happens.
 #[derive(Clone, Copy)]
 pub struct Place<'a> {
@@ -23,6 +44,8 @@ pub struct Place<'a> {
     pub messages: &'a [String],
     /// Follows symbolic links for us.
     pub resolve: Resolver<'a>,
+    /// Looks for other names of a file for us.
+    pub twins: Twins<'a>,
 }
 
 impl std::fmt::Debug for Place<'_> {
@@ -46,7 +69,32 @@ impl<'a> Place<'a> {
             data_folder: None,
             messages: &[],
             resolve: &|_| None,
+            twins: &|_| Vec::new(),
         }
+    }
+
+    /// The folders in which another name of a file is looked for: those above it, where its project keeps its secrets, the
+    /// one of the call, the home with its folders of secrets, and our own. Elsewhere a name would have to be searched for
+    /// without end.
+    pub fn vicinity(&self, path: &str) -> Vec<String> {
+        let mut folders = Vec::new();
+        let mut above = path;
+        for _ in 0..MOST_ABOVE {
+            match above.rsplit_once('/') {
+                Some((folder, _)) if !folder.is_empty() => above = folder,
+                _ => break,
+            }
+            folders.push(above.to_owned());
+        }
+        folders.push(self.cwd.to_owned());
+        if let Some(home) = self.home {
+            folders.push(home.to_owned());
+            folders.extend(SECRET_FOLDERS.map(|folder| format!("{home}/{folder}")));
+        }
+        folders.extend(self.data_folder.map(str::to_owned));
+        let mut seen = std::collections::BTreeSet::new();
+        folders.retain(|folder| seen.insert(folder.clone()));
+        folders
     }
 }
 

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use estelle_proto::{PolicyReason, ReasonCode, ReasonSource};
 use serde::Serialize;
 
 use super::{Mode, rules::Scope};
@@ -53,6 +54,11 @@ pub enum Reason {
     Unclear {
         /// What is not known.
         doubt: Doubt,
+    },
+    /// The conversation may only read, and the call is not known to change nothing.
+    ReadOnly {
+        /// The tool's name.
+        tool: String,
     },
     /// The call wants to leave the sandbox.
     SandboxDisabled,
@@ -115,6 +121,11 @@ impl fmt::Display for Reason {
                 write!(formatter, "the {scope} rule `{rule}` decides")
             }
             Self::Unclear { doubt } => write!(formatter, "not clear what it would do: {doubt}"),
+            Self::ReadOnly { tool } => write!(
+                formatter,
+                "Read only: this conversation plans and changes nothing, and this call of {tool} is not known to only \
+                 read; write what is to be done into a task"
+            ),
             Self::SandboxDisabled => {
                 write!(formatter, "the command asks to run outside the sandbox")
             }
@@ -139,6 +150,58 @@ impl fmt::Display for Reason {
     }
 }
 
+/// The same for programs, which tell it in the language of whoever reads. Texts of the call are made visible as in the
+/// sentence.
+impl From<&Reason> for PolicyReason {
+    fn from(reason: &Reason) -> Self {
+        use ReasonCode as Code;
+        use ReasonSource as Source;
+        let told = |code, source, rule: Option<&String>, subject: Option<&String>| Self {
+            rule: rule.cloned(),
+            subject: subject.map(|text| visible(text)),
+            ..Self::new(code, source)
+        };
+        match reason {
+            Reason::AlwaysAsks { tool } => told(Code::AlwaysAsks, Source::List, None, Some(tool)),
+            Reason::DataFolder { path } => told(Code::DataFolder, Source::List, None, Some(path)),
+            Reason::UserMessage { path } => told(Code::UserMessage, Source::List, None, Some(path)),
+            Reason::ProtectedFile { path, pattern } => {
+                told(Code::ProtectedFile, Source::List, Some(pattern), Some(path))
+            }
+            Reason::DangerousCommand { command, pattern } => {
+                let subject = Some(command);
+                told(Code::DangerousCommand, Source::List, Some(pattern), subject)
+            }
+            Reason::UserRule { rule, scope } => {
+                let scope = match scope {
+                    Scope::Global => "global",
+                    Scope::Workspace => "workspace",
+                };
+                Self {
+                    scope: Some(scope.to_owned()),
+                    ..told(Code::UserRule, Source::Rule, Some(rule), None)
+                }
+            }
+            Reason::Unclear { doubt } => {
+                let (kind, subject) = doubt.parts();
+                Self {
+                    doubt: Some(kind.to_owned()),
+                    ..told(Code::Unclear, Source::Doubt, None, subject)
+                }
+            }
+            Reason::ReadOnly { tool } => told(Code::ReadOnly, Source::Mode, None, Some(tool)),
+            Reason::SandboxDisabled => told(Code::SandboxDisabled, Source::List, None, None),
+            Reason::Mode { mode } => told(Code::Mode, Source::Mode, None, Some(&mode.to_string())),
+            Reason::AutoAllowed { tool } => told(Code::AutoAllowed, Source::List, None, Some(tool)),
+            Reason::Remembered { tool } => told(Code::Remembered, Source::Person, None, Some(tool)),
+            Reason::NoRule { tool, target } => {
+                let subject = Some(target.as_ref().unwrap_or(tool));
+                told(Code::NoRule, Source::Nothing, None, subject)
+            }
+        }
+    }
+}
+
 /// What is not known about a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", content = "detail", rename_all = "camelCase")]
@@ -151,6 +214,8 @@ pub enum Doubt {
     HiddenCharacters,
     /// The input lacks what the tool needs.
     MalformedInput,
+    /// The input is no text that can be read: half a character, or nested without end.
+    UnreadableInput,
     /// What runs is computed: `$CMD`, `$(…)`, braces in command position.
     ComputedCommand(String),
     /// Code that is data to us: piped into a shell, `eval` of a variable, `python -c`.
@@ -163,6 +228,28 @@ pub enum Doubt {
     PossibleSecret(String),
     /// Opens the machine, or sends something away.
     Exposure(String),
+    /// May reach Estelle's own data from a folder above, or in words that are not understood.
+    OwnData(String),
+}
+
+impl Doubt {
+    /// The name of the doubt, and what it is about.
+    fn parts(&self) -> (&'static str, Option<&String>) {
+        match self {
+            Self::Unparsable(why) => ("unparsable", Some(why)),
+            Self::TooComplex => ("tooComplex", None),
+            Self::HiddenCharacters => ("hiddenCharacters", None),
+            Self::MalformedInput => ("malformedInput", None),
+            Self::UnreadableInput => ("unreadableInput", None),
+            Self::ComputedCommand(what) => ("computedCommand", Some(what)),
+            Self::ForeignCode(what) => ("foreignCode", Some(what)),
+            Self::Indirection(what) => ("indirection", Some(what)),
+            Self::UnknownTarget(what) => ("unknownTarget", Some(what)),
+            Self::PossibleSecret(what) => ("possibleSecret", Some(what)),
+            Self::Exposure(what) => ("exposure", Some(what)),
+            Self::OwnData(what) => ("ownData", Some(what)),
+        }
+    }
 }
 
 impl fmt::Display for Doubt {
@@ -181,6 +268,10 @@ impl fmt::Display for Doubt {
             Self::MalformedInput => {
                 write!(formatter, "its input lacks a field that the tool needs")
             }
+            Self::UnreadableInput => write!(
+                formatter,
+                "its input has broken characters or is nested too deeply, so that nobody can tell what it touches"
+            ),
             Self::ComputedCommand(what) => {
                 write!(formatter, "`{}` computes which command runs", visible(what))
             }
@@ -205,6 +296,11 @@ impl fmt::Display for Doubt {
             Self::Exposure(what) => write!(
                 formatter,
                 "`{}` opens this machine or sends data away",
+                visible(what)
+            ),
+            Self::OwnData(what) => write!(
+                formatter,
+                "`{}` may reach the folder in which Estelle keeps its own data",
                 visible(what)
             ),
         }

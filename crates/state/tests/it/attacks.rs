@@ -27,6 +27,7 @@ fn answer(ledger: &mut Ledger, number: u32, device: u32) -> Result<(), RefuseAns
     let answered = Answered {
         key: key(number),
         by: Some(DeviceId(device)),
+        author: None,
         at: Timestamp(2),
         line: format!("answer of {device}"),
     };

@@ -11,4 +11,5 @@ mod conversations;
 mod laws;
 mod limits;
 mod policy;
+mod reading;
 mod rules;

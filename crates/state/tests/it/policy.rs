@@ -1,6 +1,8 @@
 //! Tables of calls with the verdicts they get. The headings name the attack cases that a table covers.
 
-use estelle_state::policy::{Mode, Place, Policy, Reason, Verdict, judge};
+use estelle_state::policy::{
+    Doubt, Effect, Mode, Place, Policy, Reason, Rule, Scope, Verdict, judge, judge_unreadable,
+};
 use serde_json::{Value, json};
 
 /// Where all calls of the tables happen.
@@ -17,6 +19,15 @@ pub(crate) fn place() -> Place<'static> {
             "/home/user/project/top" => Some("/".to_owned()),
             "/home/user/project/harmless" => Some("/home/user/project/README.md".to_owned()),
             _ => in_linked_folder(path),
+        },
+        twins: &|path| match path {
+            "/home/user/project/twin" => vec!["/home/user/project/.env".to_owned()],
+            "/home/user/project/key" => vec!["/home/user/.ssh/id_ed25519".to_owned()],
+            "/home/user/project/ours" => {
+                vec!["/home/user/.local/share/estelle/rules.json".to_owned()]
+            }
+            "/home/user/project/shared" => vec!["/home/user/project/copy.txt".to_owned()],
+            _ => Vec::new(),
         },
     }
 }
@@ -147,6 +158,113 @@ fn harmless_look_alikes_are_left_alone() {
             matches!(verdict, Verdict::Ask(Reason::NoRule { .. })),
         )
     });
+}
+
+#[test]
+fn with_accepted_edits_and_refusals_first_dangers_stop_and_daily_work_goes_on() {
+    let policy = policy(Mode::AcceptEdits, true);
+    let judged = |table: &str| -> Vec<(String, Verdict)> {
+        let rows = rows(table).into_iter().map(|(_, row)| row);
+        rows.map(|row| (row.clone(), bash(&policy, &row))).collect()
+    };
+    let mut dangers = judged(include_str!("cases/doubted.txt"));
+    dangers.extend(judged(include_str!("cases/refused.txt")));
+    assert!(dangers.len() >= 200, "{} lines", dangers.len());
+    let passed: Vec<_> = dangers
+        .iter()
+        .filter(|(_, verdict)| verdict.word() == "allow")
+        .collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+    let daily = judged(include_str!("cases/harmless.txt"));
+    assert!(daily.len() >= 300, "{} lines", daily.len());
+    let held: Vec<_> = daily
+        .iter()
+        .filter(|(_, verdict)| verdict.word() != "allow")
+        .collect();
+    assert!(held.len() * 100 <= daily.len(), "{held:#?}");
+}
+
+/// The table above was made with the guard in view; this one was not, so what is asked about is counted, not mended away.
+#[test]
+fn of_ordinary_work_that_was_written_down_elsewhere_hardly_any_is_asked_about() {
+    let policy = policy(Mode::AcceptEdits, true);
+    let rows = rows(include_str!("cases/daily.txt"));
+    assert!(rows.len() >= 250, "{} lines", rows.len());
+    let judged = rows.iter().map(|(_, row)| (row, bash(&policy, row)));
+    let held: Vec<_> = judged
+        .filter(|(_, verdict)| verdict.word() != "allow")
+        .collect();
+    assert!(held.len() * 100 <= rows.len(), "{held:#?}");
+}
+
+#[test]
+fn an_input_that_cannot_be_read_is_never_allowed_by_mode_list_or_rule() {
+    let allowing = |tool: &str| {
+        let rule = Rule::parse(tool, Effect::Allow, Scope::Global);
+        vec![rule.unwrap()]
+    };
+    for mode in [
+        Mode::Default,
+        Mode::AcceptEdits,
+        Mode::BypassPermissions,
+        Mode::Plan,
+    ] {
+        for deny_first in [false, true] {
+            for tool in [
+                "Read",
+                "Grep",
+                "Glob",
+                "Write",
+                "Edit",
+                "Bash",
+                "TodoWrite",
+                "mcp__x__y",
+            ] {
+                let mut policy = policy(mode, deny_first);
+                policy.remembered.insert(tool.to_owned());
+                policy.rules = allowing(tool);
+                let verdict = judge_unreadable(&policy, place(), tool);
+                let wanted = Reason::Unclear {
+                    doubt: Doubt::UnreadableInput,
+                };
+                assert_eq!(verdict, Verdict::Ask(wanted), "{tool} {mode} {deny_first}");
+            }
+        }
+    }
+    let mut reading = policy(Mode::BypassPermissions, false);
+    reading.read_only = true;
+    assert_eq!(judge_unreadable(&reading, place(), "Write").word(), "deny");
+    assert_eq!(judge_unreadable(&reading, place(), "Bash").word(), "deny");
+    assert_eq!(judge_unreadable(&reading, place(), "Grep").word(), "ask");
+}
+
+#[test]
+fn a_search_in_the_home_folder_is_asked_about_because_our_data_lies_there() {
+    let home = Place {
+        cwd: "/home/user",
+        ..place()
+    };
+    for (tool, input) in [
+        ("Grep", json!({ "pattern": "x" })),
+        ("Grep", json!({ "pattern": "x", "path": "." })),
+        ("Glob", json!({ "pattern": "**/*.json" })),
+        ("Bash", json!({ "command": "rg x" })),
+        ("Bash", json!({ "command": "grep -r x ." })),
+    ] {
+        for mode in [Mode::BypassPermissions, Mode::AcceptEdits] {
+            let verdict = judge(&policy(mode, false), home, tool, &input);
+            let is_asked = matches!(
+                &verdict,
+                Verdict::Ask(Reason::Unclear {
+                    doubt: Doubt::OwnData(_)
+                })
+            );
+            assert!(is_asked, "{tool} {input}: {verdict:?}");
+        }
+    }
+    let near = json!({ "pattern": "x", "path": "project" });
+    let verdict = judge(&policy(Mode::Default, true), home, "Grep", &near);
+    assert_eq!(verdict.word(), "allow");
 }
 
 /// `verdict code | mode (with ! for deny_first) | tool | input`; an input that is no object is a command or a path.
@@ -304,5 +422,38 @@ fn assert_own_data(policy: &Policy, place: Place<'_>, tool: &str, input: &Value)
     assert!(
         matches!(&verdict, Verdict::Deny(Reason::DataFolder { .. })),
         "{tool} {input}: {verdict:?}"
+    );
+}
+
+#[test]
+fn a_program_is_told_which_rule_list_or_doubt_decided() {
+    use estelle_proto::PolicyReason;
+    use estelle_state::policy::{Effect, Rule, Scope};
+    let rule = Rule::parse("Bash(git push:*)", Effect::Ask, Scope::Workspace);
+    let policy = Policy {
+        rules: vec![rule.unwrap()],
+        ..policy(Mode::Default, true)
+    };
+    let told = |command: &str| {
+        let input = json!({ "command": command });
+        let verdict = judge(&policy, place(), "Bash", &input);
+        serde_json::to_value(PolicyReason::from(verdict.reason())).unwrap()
+    };
+    assert_eq!(
+        told("git push origin"),
+        json!({"code": "userRule", "source": "rule", "rule": "Bash(git push:*)", "scope": "workspace"})
+    );
+    assert_eq!(
+        told("make"),
+        json!({"code": "noRule", "source": "nothing", "subject": "Bash"})
+    );
+    let dangerous = told("rm -rf /");
+    assert_eq!(dangerous["code"], "dangerousCommand");
+    assert_eq!(dangerous["source"], "list");
+    assert!(dangerous["rule"].is_string(), "{dangerous}");
+    let unclear = told("$CMD");
+    assert_eq!(
+        (&unclear["code"], &unclear["doubt"]),
+        (&json!("unclear"), &json!("computedCommand"))
     );
 }

@@ -1,6 +1,6 @@
 /** Where a message is written: drafts that stay, earlier prompts, and a choice of what to do while Claude works. */
 import { ArrowUp, ChevronUp, Square } from "lucide-react";
-import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, lazy, Suspense, useEffect, useLayoutEffect, useRef, useState } from "react";
 import type { OnBusy } from "@/gen";
 import { type Catalogue, en } from "@/i18n";
 import type { Place } from "@/model/fleet";
@@ -8,15 +8,23 @@ import { titleOf } from "@/model/title";
 import { control, renameConversation, sendMessage, tell } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { draftOf, followDraft, saveDraft } from "@/store/drafts";
+import { useUnsure } from "@/store/presence";
 import { useRight } from "@/store/rights";
 import { changeSettings, useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
+import { takeFiles } from "@/store/uploads";
+import { takeWriting } from "@/store/writing";
 import { errorText } from "@/ui/label";
 import { Menu } from "@/ui/menu";
-import { Commands } from "./command-list";
-import { fitting, isWhole, useCommands } from "./commands";
+import { AttachButton, AttachNews, pasteFiles, useAttached } from "./attach";
+import { CHOICES_ID, Choices, choiceId } from "./choice-list";
+import { type Choice, useChoices } from "./complete";
 import { PausedNote } from "./paused";
+import { PlanNote } from "./plan-note";
 import { usePrompts } from "./prompts";
+import { Queued } from "./queued";
+
+const Attached = lazy(() => import("./attached").then((file) => ({ default: file.Attached })));
 
 export function Composer({ place }: { place: Place }) {
   const text = useText();
@@ -28,26 +36,44 @@ export function Composer({ place }: { place: Place }) {
   const mayWrite = useRight("prompt");
   const isBusy = status !== "idle";
   const prompts = usePrompts(id, value);
-  const commands = fitting(useCommands(id, place.workspace.workspaceId), value);
+  const [caret, setCaret] = useState(value.length);
+  const [isShut, setShut] = useState(false);
+  const offered = useChoices(place, value, caret);
+  const choices = isShut ? [] : offered;
   const [chosen, setChosen] = useState(0);
-  const at = Math.min(chosen, commands.length - 1);
-  const hasText = value.trim() !== "";
+  const at = Math.min(chosen, choices.length - 1);
+  const attached = useAttached(id);
+  const isWhole = attached.every((one) => one.state === "ready");
+  const canSend = mayWrite && isWhole && (value.trim() !== "" || attached.length > 0);
 
   useEffect(() => {
     setValue(draftOf(id));
     return followDraft(id, setValue);
   }, [id]);
   useHeight(field, value);
+  // What was made a moment ago is to be written in.
+  useEffect(() => {
+    if (mayWrite && takeWriting(id)) field.current?.focus();
+  }, [id, mayWrite]);
 
   const change = (next: string) => {
     setChosen(0);
+    setShut(false);
     setValue(next);
     saveDraft(id, next);
   };
+  const choose = ({ result }: Choice) => {
+    change(result.value);
+    setCaret(result.caret);
+    // The field has its new text with the next picture.
+    requestAnimationFrame(() => field.current?.setSelectionRange(result.caret, result.caret));
+    field.current?.focus();
+  };
   const send = (how: OnBusy | undefined) => {
-    if (!hasText || !mayWrite) return;
-    const named = isUnnamed(place, text) ? titleOf(value) : null;
-    sendMessage(place, value.trim(), how);
+    if (!canSend) return;
+    const words = value.trim() || text.attach.alone;
+    const named = isUnnamed(place, text) ? titleOf(words) : null;
+    sendMessage(place, words, how, takeFiles(id));
     // A name is a convenience: without it the conversation is as good.
     if (named !== null) void renameConversation(place, named).catch(() => undefined);
     change("");
@@ -56,10 +82,12 @@ export function Composer({ place }: { place: Place }) {
   };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.nativeEvent.isComposing) return;
-    if (commands.length > 0 && !isWhole(commands, value)) {
+    const choice = choices[at];
+    if (choice) {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-      if (step !== undefined) setChosen((at + step + commands.length) % commands.length);
-      else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) change(`/${commands[at]} `);
+      if (step !== undefined) setChosen((at + step + choices.length) % choices.length);
+      else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) choose(choice);
+      else if (event.key === "Escape") setShut(true);
       else return;
       event.preventDefault();
       return;
@@ -76,25 +104,27 @@ export function Composer({ place }: { place: Place }) {
     } else if (event.key === "Escape") field.current?.blur();
   };
 
-  const placeholder = !place.machine.isOnline
-    ? text.composer.placeholderOffline
-    : isBusy
-      ? text.composer.placeholderBusy
-      : text.composer.placeholder;
+  const isUnsure = useUnsure();
+  const placeholder =
+    !place.machine.isOnline && !isUnsure
+      ? text.composer.placeholderOffline
+      : isBusy
+        ? text.composer.placeholderBusy
+        : text.composer.placeholder;
   return (
     <div className="mx-auto w-full max-w-[740px] px-2 pt-2 pb-2 lg:px-4 lg:pb-4">
-      {commands.length > 0 && !isWhole(commands, value) && (
-        <Commands
-          commands={commands}
-          at={at}
-          choose={(one) => {
-            change(`/${one} `);
-            field.current?.focus();
-          }}
-        />
+      {choices.length > 0 && <Choices choices={choices} at={at} choose={choose} />}
+      <Queued place={place} />
+      <PlanNote place={place} />
+      <PausedNote place={place} />
+      <AttachNews uploads={attached} />
+      {attached.length > 0 && (
+        <Suspense fallback={null}>
+          <Attached place={place} uploads={attached} />
+        </Suspense>
       )}
-      <PausedNote conversationId={id} />
-      <div className="flex items-end gap-1.5 rounded-lg border border-line-strong bg-raised py-1.5 pr-1.5 pl-4 focus-within:border-accent">
+      <div className="flex items-end gap-1.5 rounded-lg border border-line-strong bg-raised p-1.5 focus-within:border-accent">
+        <AttachButton place={place} />
         <textarea
           ref={field}
           id="composer"
@@ -102,19 +132,25 @@ export function Composer({ place }: { place: Place }) {
           value={value}
           disabled={!mayWrite}
           aria-label={text.composer.label}
-          aria-controls={commands.length > 0 ? "slash-commands" : undefined}
+          aria-controls={choices.length > 0 ? CHOICES_ID : undefined}
+          aria-activedescendant={choices.length > 0 ? choiceId(at) : undefined}
           placeholder={mayWrite ? placeholder : text.composer.noRight}
-          onChange={(event) => change(event.target.value)}
+          onChange={(event) => {
+            setCaret(event.target.selectionStart);
+            change(event.target.value);
+          }}
+          onSelect={(event) => setCaret(event.currentTarget.selectionStart)}
           onKeyDown={onKey}
-          className="max-h-[40dvh] min-h-11 flex-1 resize-none bg-transparent py-2.5 text-[16px] leading-snug outline-none placeholder:text-faint lg:min-h-10 lg:py-2 lg:text-[15px]"
+          onPaste={(event) => pasteFiles(place, event)}
+          className="max-h-[40dvh] min-h-11 min-w-0 flex-1 resize-none bg-transparent py-2.5 text-[16px] leading-snug outline-none placeholder:text-faint lg:min-h-10 lg:py-2 lg:text-[15px]"
         />
         {isBusy && <StopButton place={place} />}
-        {isBusy && hasText && <BusyChoice send={send} />}
+        {isBusy && canSend && <BusyChoice send={send} />}
         <button
           type="button"
           aria-label={text.composer.send}
           title={text.composer.send}
-          disabled={!hasText || !mayWrite}
+          disabled={!canSend}
           onClick={() => send(isBusy ? onBusy : undefined)}
           className="flex size-11 shrink-0 items-center justify-center rounded-md bg-accent text-accent-ink disabled:bg-hover disabled:text-faint lg:size-10"
         >

@@ -1,5 +1,6 @@
 /** Earlier prompts of a conversation, walked through with the arrow keys from an empty field. */
 import { useRef } from "react";
+import { splitAttached } from "@/model/attached";
 import type { UserEntry } from "@/model/entries";
 import { useApp } from "@/store/app";
 
@@ -17,7 +18,9 @@ export function usePrompts(conversationId: string, value: string): Prompts {
       const isOwn = value === "" || value === shown.current;
       if (!isOwn) return null;
       const entries = useApp.getState().world.transcripts[conversationId]?.entries.top ?? [];
-      const list = entries.filter((entry): entry is UserEntry => entry.kind === "user").map((entry) => entry.text);
+      const list = entries
+        .filter((entry): entry is UserEntry => entry.kind === "user")
+        .map((entry) => splitAttached(entry.text).words);
       const from = at.current ?? list.length;
       const to = direction === "back" ? from - 1 : from + 1;
       if (to < 0 || (from === list.length && direction === "forward")) return null;

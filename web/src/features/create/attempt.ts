@@ -4,6 +4,7 @@ import { RequestError } from "@/api/requests";
 import { grantedSince, idsOf, type Wish } from "@/model/creation";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
+import { writeIn } from "@/store/writing";
 import { errorText } from "@/ui/label";
 
 interface Asked {
@@ -27,7 +28,9 @@ export function useAttempt(close: () => void, open: (conversationId: string) => 
   made.current = (id) => {
     asked.current = null;
     close();
-    if (id !== "") open(id);
+    if (id === "") return;
+    writeIn(id);
+    open(id);
   };
   // What was made shows in the list of the machine, also when its answer was lost.
   useEffect(() => {

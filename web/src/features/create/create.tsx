@@ -1,16 +1,14 @@
 /** New workspaces from folders of a machine, and new conversations in them. */
-import { CornerLeftUp, Folder } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import type { SkillType } from "@/gen";
-import { createConversation, createWorkspace, listFolders } from "@/store/acts";
+import { createConversation, createWorkspace } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { Dialog } from "@/ui/dialog";
-import { errorText } from "@/ui/label";
-import { Plain } from "@/ui/plain";
-import { Skeleton } from "@/ui/states";
 import { useAttempt } from "./attempt";
+import { FIELD } from "./field";
+import { FolderPicker } from "./folders";
 
 export interface Target {
   deviceId: number;
@@ -37,7 +35,6 @@ export function Create({ target, close, open }: CreateProps) {
   );
 }
 
-const FIELD = "min-h-11 w-full rounded-md border border-line-strong bg-bg px-3 text-[15px] text-ink";
 const SKILLS: SkillType[] = ["general", "planner", "worker"];
 
 interface NewProps {
@@ -50,6 +47,7 @@ function NewConversation({ deviceId, workspaceId, close, open }: NewProps & { wo
   const text = useText();
   const [name, setName] = useState(text.create.defaultName);
   const [skill, setSkill] = useState<SkillType>("general");
+  const [isApart, setApart] = useState(false);
   const { error, run, isBusy } = useAttempt(close, open);
   return (
     <form
@@ -57,7 +55,7 @@ function NewConversation({ deviceId, workspaceId, close, open }: NewProps & { wo
       onSubmit={(event) => {
         event.preventDefault();
         const wish = { deviceId, workspaceId, name: name.trim() };
-        run(wish, () => createConversation(deviceId, workspaceId, wish.name, skill));
+        run(wish, () => createConversation(deviceId, workspaceId, wish.name, skill, isApart ? {} : undefined));
       }}
     >
       <label className="flex flex-col gap-1.5 text-[13px] text-muted">
@@ -91,6 +89,18 @@ function NewConversation({ deviceId, workspaceId, close, open }: NewProps & { wo
           </label>
         ))}
       </fieldset>
+      <label className="flex min-h-11 items-center gap-3 text-[14px]">
+        <input
+          type="checkbox"
+          checked={isApart}
+          onChange={(event) => setApart(event.target.checked)}
+          className="size-4 shrink-0 accent-[var(--accent)]"
+        />
+        <span>
+          {text.trees.wish}
+          <span className="block text-[13px] text-muted">{text.trees.wishHelp}</span>
+        </span>
+      </label>
       <Foot error={error} isReady={name.trim() !== "" && !isBusy} close={close} />
     </form>
   );
@@ -122,96 +132,6 @@ function NewWorkspace({ deviceId, close, open }: NewProps) {
       </label>
       <Foot error={error} isReady={path !== undefined && !isBusy} close={close} />
     </form>
-  );
-}
-
-function FolderPicker({
-  deviceId,
-  path,
-  choose,
-}: {
-  deviceId: number;
-  path: string | undefined;
-  choose: (path: string) => void;
-}) {
-  const text = useText();
-  const [typed, setTyped] = useState("");
-  const [folders, setFolders] = useState<string[] | null>(null);
-  const [note, setNote] = useState<string | null>(null);
-  useEffect(() => {
-    let isCurrent = true;
-    listFolders(deviceId, path).then(
-      (list) => {
-        if (!isCurrent) return;
-        setFolders(list.folders);
-        setTyped(list.path);
-        setNote(list.truncated ? text.create.truncated : null);
-        if (path === undefined) choose(list.path);
-      },
-      (error: unknown) => {
-        if (!isCurrent) return;
-        setFolders([]);
-        setNote(errorText(text, error));
-      },
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [deviceId, path, choose, text]);
-  const separator = typed.includes("\\") ? "\\" : "/";
-  const parent = typed.slice(0, typed.replace(/[\\/]+$/, "").lastIndexOf(separator)) || separator;
-  const go = (next: string) => {
-    setFolders(null);
-    choose(next);
-  };
-  return (
-    <div className="flex flex-col gap-1.5">
-      <label className="flex flex-col gap-1.5 text-[13px] text-muted">
-        {text.create.folder}
-        <input
-          value={typed}
-          onChange={(event) => setTyped(event.target.value)}
-          onBlur={() => typed !== path && typed !== "" && go(typed)}
-          className={`${FIELD} font-mono text-[13.5px]`}
-        />
-      </label>
-      <ul className="h-52 overflow-y-auto rounded-md border border-line bg-bg p-1">
-        <li>
-          <FolderRow label={text.create.up} icon={<CornerLeftUp size={15} />} act={() => go(parent)} />
-        </li>
-        {folders === null && (
-          <li className="p-3">
-            <Skeleton label={text.tool.loading} rows={4} />
-          </li>
-        )}
-        {folders?.map((folder) => (
-          <li key={folder}>
-            <FolderRow
-              label={folder}
-              icon={<Folder size={15} />}
-              act={() => go(typed.replace(/[\\/]+$/, "") + separator + folder)}
-            />
-          </li>
-        ))}
-        {folders?.length === 0 && <li className="p-3 text-[13px] text-faint">{text.create.empty}</li>}
-      </ul>
-      {note && <p className="text-[13px] text-muted">{note}</p>}
-    </div>
-  );
-}
-
-function FolderRow({ label, icon, act }: { label: string; icon: React.ReactNode; act: () => void }) {
-  return (
-    <button
-      type="button"
-      onClick={act}
-      className="flex min-h-11 w-full items-center gap-2 rounded-sm px-2 text-left text-[14px] hover:bg-hover lg:min-h-8"
-    >
-      <span className="text-faint">{icon}</span>
-      <span className="truncate">
-        <Plain text={label} />
-      </span>
-    </button>
   );
 }
 

@@ -13,8 +13,9 @@ export function Answers({ decision, isSteady }: { decision: Decision; isSteady: 
   // A card that has just come, or another in its place, was not what the finger meant.
   const give = (answer: PermissionDecision, message?: string) => isSteady && decide(decision, answer, message);
   const isUnsteady = !isSteady || undefined;
-  const [isDenying, setDenying] = useState(false);
+  const [step, setStep] = useState<"choose" | "deny" | "allowAll">("choose");
   const [reason, setReason] = useState("");
+  const back = () => setStep("choose");
   const mayDecide = useRight("approve");
   const words = {
     plan: [text.decision.reject, text.decision.approve],
@@ -26,7 +27,7 @@ export function Answers({ decision, isSteady }: { decision: Decision; isSteady: 
       : [text.decision.deny, text.decision.allow];
   if (!mayDecide) return <Footer>{text.decision.noRight}</Footer>;
   if (decision.sent) return <Footer>{text.decision.sending}</Footer>;
-  if (isDenying) {
+  if (step === "deny") {
     return (
       <form
         className="flex flex-col gap-2 border-t border-line px-4 py-3"
@@ -47,12 +48,29 @@ export function Answers({ decision, isSteady }: { decision: Decision; isSteady: 
           className="min-h-11 rounded-md border border-line-strong bg-bg px-3 text-[15px] lg:min-h-9"
         />
         <div className="grid grid-cols-2 gap-2">
-          <Button onClick={() => setDenying(false)}>{text.create.cancel}</Button>
+          <Button onClick={back}>{text.create.cancel}</Button>
           <Button kind="danger" type="submit" aria-disabled={isUnsteady}>
             {no}
           </Button>
         </div>
       </form>
+    );
+  }
+  if (step === "allowAll") {
+    return (
+      <div className="flex flex-col gap-2 border-t border-line px-4 py-3">
+        <p role="status" className="text-[13.5px]">
+          {text.decision.allowAllHelp(toolLabel(text, decision.toolName))}
+        </p>
+        <div className="grid grid-cols-2 gap-2">
+          <Button autoFocus onClick={back}>
+            {text.create.cancel}
+          </Button>
+          <Button kind="amber" aria-disabled={isUnsteady} onClick={() => give("allowAll")}>
+            {text.decision.allowAll}
+          </Button>
+        </div>
+      </div>
     );
   }
   return (
@@ -80,7 +98,7 @@ export function Answers({ decision, isSteady }: { decision: Decision; isSteady: 
           <Button
             kind="quiet"
             className={`px-2! text-[13px]! sm:order-1 sm:px-3! ${decision.kind === "permission" ? "" : "col-span-2"}`}
-            onClick={() => setDenying(true)}
+            onClick={() => setStep("deny")}
           >
             {decision.kind === "plan" ? text.decision.rejectWithReason : text.decision.denyWithReason}
           </Button>
@@ -89,9 +107,8 @@ export function Answers({ decision, isSteady }: { decision: Decision; isSteady: 
           <Button
             kind="quiet"
             className="px-2! text-[13px]! sm:order-2 sm:mr-auto sm:px-3!"
-            title={text.decision.allowAllHelp(toolLabel(text, decision.toolName))}
             aria-disabled={isUnsteady}
-            onClick={() => give("allowAll")}
+            onClick={() => isSteady && setStep("allowAll")}
           >
             {text.decision.allowAll}
           </Button>

@@ -13,7 +13,7 @@ import { usePlace } from "@/store/place";
 import { useFormats, useText } from "@/store/text";
 import { useWholeInput } from "@/store/whole-input";
 import { toolLabel } from "@/ui/label";
-import { Plain } from "@/ui/plain";
+import { Reason } from "@/ui/reason";
 import { ToolIcon } from "@/ui/tool-icon";
 import { Answers } from "./answers";
 import { Questions } from "./questions";
@@ -56,11 +56,7 @@ export function DecisionCard({ decision, tools, isDocked = false, around = "" }:
             <Bot size={14} /> {text.decision.bySubAgent}
           </p>
         )}
-        {decision.reason && (
-          <p dir="auto" className="text-[13.5px] text-muted">
-            <Plain text={decision.reason} />
-          </p>
-        )}
+        <Reason reason={decision.reason} why={decision.why} />
         {hidesSomething([input, decision.questions]) && (
           <p className="flex items-center gap-1.5 text-[13px] text-red">
             <TriangleAlert size={14} /> {text.decision.hidden}
@@ -75,6 +71,12 @@ export function DecisionCard({ decision, tools, isDocked = false, around = "" }:
       {!isQuestion && <Answers key={decision.toolUseId} decision={decision} isSteady={isSteady} />}
     </section>
   );
+}
+
+/** Instead of a card that cannot be drawn: what cannot be seen cannot be answered here. */
+export function BrokenCard() {
+  const text = useText();
+  return <p className="px-4 py-3 text-[14px] text-muted">{text.broken.card}</p>;
 }
 
 export function headline(text: Catalogue, decision: Decision): string {

@@ -5,8 +5,9 @@ import { useShallow } from "zustand/react/shallow";
 import { useApp } from "@/store/app";
 import { showDocked } from "@/store/docked";
 import { useText } from "@/store/text";
+import { Boundary } from "@/ui/boundary";
 import { IconButton } from "@/ui/button";
-import { DecisionCard } from "./card";
+import { BrokenCard, DecisionCard } from "./card";
 
 export function DecisionDock({ conversationId }: { conversationId: string }) {
   const text = useText();
@@ -29,37 +30,39 @@ export function DecisionDock({ conversationId }: { conversationId: string }) {
   return (
     <div className="mx-auto w-full max-w-[740px] px-2 lg:px-4">
       <div className={`rise flex flex-col overflow-hidden rounded-lg border border-amber-fill/70 bg-raised ${size}`}>
-        <DecisionCard
-          decision={decision}
-          isDocked
-          tools={
-            <span className="flex shrink-0 items-center">
-              {decisions.length > 1 && (
-                <>
-                  <IconButton label={text.decision.previous} disabled={at === 0} onClick={() => go(at - 1)}>
-                    <ChevronLeft size={17} />
-                  </IconButton>
-                  <span className="text-[13px] text-muted tabular-nums">
-                    {text.decision.position(at + 1, decisions.length)}
-                  </span>
-                  <IconButton
-                    label={text.decision.next}
-                    disabled={at === decisions.length - 1}
-                    onClick={() => go(at + 1)}
-                  >
-                    <ChevronRight size={17} />
-                  </IconButton>
-                </>
-              )}
-              <IconButton
-                label={isLarge ? text.decision.shrink : text.decision.enlarge}
-                onClick={() => setLarge(!isLarge)}
-              >
-                {isLarge ? <Minimize2 size={16} /> : <Maximize2 size={16} />}
-              </IconButton>
-            </span>
-          }
-        />
+        <Boundary of={decision} broken={() => <BrokenCard />}>
+          <DecisionCard
+            decision={decision}
+            isDocked
+            tools={
+              <span className="flex shrink-0 items-center">
+                {decisions.length > 1 && (
+                  <>
+                    <IconButton label={text.decision.previous} disabled={at === 0} onClick={() => go(at - 1)}>
+                      <ChevronLeft size={17} />
+                    </IconButton>
+                    <span className="text-[13px] text-muted tabular-nums">
+                      {text.decision.position(at + 1, decisions.length)}
+                    </span>
+                    <IconButton
+                      label={text.decision.next}
+                      disabled={at === decisions.length - 1}
+                      onClick={() => go(at + 1)}
+                    >
+                      <ChevronRight size={17} />
+                    </IconButton>
+                  </>
+                )}
+                <IconButton
+                  label={isLarge ? text.decision.shrink : text.decision.enlarge}
+                  onClick={() => setLarge(!isLarge)}
+                >
+                  {isLarge ? <Minimize2 size={16} /> : <Maximize2 size={16} />}
+                </IconButton>
+              </span>
+            }
+          />
+        </Boundary>
       </div>
     </div>
   );

@@ -6,10 +6,11 @@ import { find, glance, type Place, places } from "@/model/fleet";
 import { useApp } from "@/store/app";
 import { useSlowNow } from "@/store/clock";
 import { useFormats, useText } from "@/store/text";
-import { stateLabel } from "@/ui/label";
+import { Boundary } from "@/ui/boundary";
+import { standingLabel } from "@/ui/label";
 import { StateDot } from "@/ui/state-dot";
 import { EmptyState } from "@/ui/states";
-import { DecisionCard } from "./card";
+import { BrokenCard, DecisionCard } from "./card";
 import { RecentlyDecided } from "./recent";
 
 export function Inbox() {
@@ -39,7 +40,9 @@ export function Inbox() {
             className="overflow-hidden rounded-lg border border-amber-fill/70 bg-raised"
           >
             <PlaceLine place={find(fleet, decision.conversationId)} />
-            <DecisionCard decision={decision} around={order} />
+            <Boundary of={decision} broken={() => <BrokenCard />}>
+              <DecisionCard decision={decision} around={order} />
+            </Boundary>
           </article>
         ))}
         {unseen.map((place) => (
@@ -104,7 +107,7 @@ function PlaceRow({ place }: { place: Place }) {
         onClick={() => go(`/c/${encodeURIComponent(place.conversation.conversationId)}`)}
         className="flex min-h-12 w-full items-center gap-2.5 bg-surface px-3 text-left hover:bg-hover"
       >
-        <StateDot state={state} label={stateLabel(text, state)} />
+        <StateDot state={state} label={standingLabel(text, state, place.conversation)} />
         <span className="min-w-0 flex-1 truncate">{place.conversation.name}</span>
         <span className="truncate text-[13px] text-faint">{place.workspace.name}</span>
         {place.conversation.updatedAt !== undefined && (

@@ -29,8 +29,8 @@ export function RecentlyDecided() {
 function Row({ decided }: { decided: Decided }) {
   const text = useText();
   const formats = useFormats();
-  const { decision, answer, deviceId, isVoid, at } = decided;
-  const name = useDeviceName(deviceId);
+  const { decision, answer, isVoid, at } = decided;
+  const name = useDeviceName(decided);
   const place = useApp((app) => find(app.world.fleet, decision.conversationId)?.conversation.name);
   const Icon = isVoid ? CircleSlash : answer === "deny" ? X : Check;
   const colour = isVoid ? "text-faint" : answer === "deny" ? "text-red" : "text-green";

@@ -1,6 +1,6 @@
 /** Exactly what a decision is about: the whole command, the whole change. Wrapped, never cut. */
 import type { Decision } from "@/model/decisions";
-import { find } from "@/model/fleet";
+import { find, folderOf } from "@/model/fleet";
 import { restOf, type ToolView } from "@/model/tools";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
@@ -30,7 +30,10 @@ export function Shown({ decision, view, input }: ShownProps) {
 
 function Main({ decision, view, input }: ShownProps) {
   const text = useText();
-  const folder = useApp((app) => find(app.world.fleet, decision.conversationId)?.workspace.workingDir);
+  const folder = useApp((app) => {
+    const place = find(app.world.fleet, decision.conversationId);
+    return place && folderOf(place);
+  });
   if (decision.kind === "trust") {
     return (
       <>

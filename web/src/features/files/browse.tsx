@@ -3,13 +3,14 @@ import { CornerLeftUp, File, Folder as FolderIcon, Link2 } from "lucide-react";
 import { type ReactNode, useCallback, useState } from "react";
 import type { FileEntry } from "@/gen";
 import type { Place } from "@/model/fleet";
-import { type FileText, type Folder as FolderList, listFiles, readFile } from "@/store/file-acts";
+import { type FileText, type Folder as FolderList, listFiles, readFile, readPicture } from "@/store/file-acts";
 import { useFormats, useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { Coloured } from "@/ui/code";
 import { CopyButton } from "@/ui/copy";
 import { languageOfPath } from "@/ui/highlight";
 import { useLoaded } from "@/ui/loaded";
+import { Picture, pictureKind } from "@/ui/picture";
 import { Plain } from "@/ui/plain";
 import { EmptyState, Skeleton } from "@/ui/states";
 
@@ -19,7 +20,9 @@ export function Browse({ place }: { place: Place }) {
   return (
     <>
       {at.path !== "" && <Row icon={<CornerLeftUp size={16} />} name={at.path} act={up} isMuted />}
-      {at.isFile ? (
+      {at.isFile && pictureKind(at.path) ? (
+        <Drawn key={at.path} place={place} path={at.path} mimeType={pictureKind(at.path) as string} />
+      ) : at.isFile ? (
         <Contents key={at.path} place={place} path={at.path} />
       ) : (
         <Names
@@ -103,6 +106,12 @@ function Row({ icon, name, isMuted = false, act, children }: RowProps) {
       <span className="shrink-0 text-[12.5px] text-faint tabular-nums">{children}</span>
     </button>
   );
+}
+
+function Drawn({ place, path, mimeType }: { place: Place; path: string; mimeType: string }) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another file is the only reason to ask again.
+  const load = useCallback(() => readPicture(place, path), [path]);
+  return <Picture label={path} mimeType={mimeType} load={load} />;
 }
 
 function Contents({ place, path }: { place: Place; path: string }) {

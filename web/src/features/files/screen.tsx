@@ -1,10 +1,12 @@
 /** The folder of a conversation: what is not committed, and all its files. Looking changes nothing. */
 import { ArrowLeft } from "lucide-react";
 import { Link, useLocation } from "wouter";
-import type { Place } from "@/model/fleet";
+import { folderOf, type Place } from "@/model/fleet";
 import { usePlace } from "@/store/place";
 import { useRight } from "@/store/rights";
 import { useText } from "@/store/text";
+import { MachineAway } from "@/ui/away";
+import { useBeside } from "@/ui/beside";
 import { IconButton } from "@/ui/button";
 import { Plain } from "@/ui/plain";
 import { EmptyState } from "@/ui/states";
@@ -21,7 +23,18 @@ export function FolderScreen({ id, tab }: FolderScreenProps) {
   const [, go] = useLocation();
   const place = usePlace(id);
   const mayLook = useRight("prompt");
+  const isBeside = useBeside();
   const base = `/c/${encodeURIComponent(id)}`;
+  if (isBeside) {
+    return (
+      <div className="flex h-full flex-col">
+        <p dir="ltr" className="truncate px-4 pt-3 font-mono text-[12px] text-faint">
+          <Plain text={place ? folderOf(place) : ""} />
+        </p>
+        <Inside place={place} mayLook={mayLook} tab={tab} />
+      </div>
+    );
+  }
   return (
     <div className="flex h-full flex-col">
       <header className="flex items-center gap-1 border-b border-line py-1.5 pr-3 pl-1.5">
@@ -33,7 +46,7 @@ export function FolderScreen({ id, tab }: FolderScreenProps) {
             <Plain text={place?.workspace.name ?? text.files.title} />
           </h1>
           <p dir="ltr" className="truncate font-mono text-[12px] text-faint">
-            <Plain text={place?.workspace.workingDir ?? ""} />
+            <Plain text={place ? folderOf(place) : ""} />
           </p>
         </div>
         <nav aria-label={text.files.title} className="flex rounded-md border border-line p-0.5">
@@ -49,7 +62,7 @@ export function FolderScreen({ id, tab }: FolderScreenProps) {
 function Inside({ place, mayLook, tab }: { place: Place | undefined; mayLook: boolean; tab: "changes" | "files" }) {
   const text = useText();
   if (!place) return <EmptyState title={text.talk.missing} help={text.talk.missingHelp} />;
-  if (!place.machine.isOnline) return <EmptyState title={text.talk.offline} help={text.files.offlineHelp} />;
+  if (!place.machine.isOnline) return <MachineAway help={text.files.offlineHelp} />;
   if (!mayLook) return <EmptyState title={text.refusal.forbidden} />;
   return (
     <section aria-label={text.files.title} tabIndex={0} className="min-h-0 flex-1 overflow-y-auto outline-none">
@@ -66,7 +79,7 @@ function Tab({ href, label, isCurrent }: { href: string; label: string; isCurren
       href={href}
       replace
       aria-current={isCurrent ? "page" : undefined}
-      className={`flex min-h-10 items-center rounded-sm px-3 text-[13.5px] lg:min-h-8 ${isCurrent ? "bg-accent-soft font-medium" : "text-muted hover:bg-hover"}`}
+      className={`flex min-h-11 items-center rounded-sm px-3 text-[13.5px] lg:min-h-8 ${isCurrent ? "bg-accent-soft font-medium" : "text-muted hover:bg-hover"}`}
     >
       {label}
     </Link>

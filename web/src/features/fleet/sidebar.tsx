@@ -4,6 +4,7 @@ import { useState } from "react";
 import type { Workspace } from "@/gen";
 import { glance, type Machine, type Place, places } from "@/model/fleet";
 import { useApp } from "@/store/app";
+import { useUnsure } from "@/store/presence";
 import { useText } from "@/store/text";
 import { Button, IconButton } from "@/ui/button";
 import { Plain } from "@/ui/plain";
@@ -34,7 +35,7 @@ export function Sidebar({ current, create }: SidebarProps) {
           onChange={(event) => setFilter(event.target.value)}
           placeholder={text.fleet.filter}
           aria-label={text.fleet.filter}
-          className="min-h-10 rounded-md border border-line bg-bg px-3 text-[14px] placeholder:text-faint lg:min-h-8"
+          className="min-h-11 rounded-md border border-line bg-bg px-3 text-[14px] placeholder:text-faint lg:min-h-8"
         />
       )}
       {wanted === "" && needed.length > 0 && (
@@ -77,6 +78,7 @@ function Found({ found, current }: { found: Place[]; current: string | null }) {
 
 function MachineTree({ machine, current, create }: { machine: Machine } & SidebarProps) {
   const text = useText();
+  const isUnsure = useUnsure();
   return (
     <section aria-label={machine.name}>
       <div className="flex items-center gap-1 pl-2">
@@ -88,7 +90,7 @@ function MachineTree({ machine, current, create }: { machine: Machine } & Sideba
           {machine.isOnline ? (
             <span className="size-1.5 rounded-full bg-green" title={text.connection.online} />
           ) : (
-            <span className="text-[12px] font-normal text-faint">{text.fleet.offline}</span>
+            !isUnsure && <span className="text-[12px] font-normal text-faint">{text.fleet.offline}</span>
           )}
         </h2>
         {machine.isOnline && (
@@ -140,7 +142,7 @@ function WorkspaceTree({
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
           title={workspace.workingDir}
-          className="flex min-h-10 min-w-0 flex-1 items-center gap-1.5 rounded-sm px-2 text-left text-[13.5px] text-muted hover:bg-hover hover:text-ink lg:min-h-8"
+          className="flex min-h-11 min-w-0 flex-1 items-center gap-1.5 rounded-sm px-2 text-left text-[13.5px] text-muted hover:bg-hover hover:text-ink lg:min-h-8"
         >
           <Arrow size={14} className="shrink-0 text-faint" />
           <span className="truncate font-medium">
@@ -167,6 +169,9 @@ function WorkspaceTree({
               isCurrent={conversation.conversationId === current}
             />
           ))}
+          {workspace.leftOut !== undefined && workspace.leftOut > 0 && (
+            <li className="px-3 py-1.5 text-[12.5px] text-faint">{text.fleet.leftOut(workspace.leftOut)}</li>
+          )}
         </ul>
       )}
     </div>

@@ -1,6 +1,7 @@
 /** What can be done with a workspace as a whole. */
-import { Ellipsis, FolderOpen, Pencil, Trash2 } from "lucide-react";
+import { Archive, Ellipsis, FolderOpen, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
+import { useLocation } from "wouter";
 import type { Workspace } from "@/gen";
 import type { Machine } from "@/model/fleet";
 import { deleteWorkspace, renameWorkspace, tell } from "@/store/acts";
@@ -14,6 +15,7 @@ import { Menu } from "@/ui/menu";
 export function WorkspaceActions({ machine, workspace }: { machine: Machine; workspace: Workspace }) {
   const text = useText();
   const [dialog, setDialog] = useState<"rename" | "remove" | null>(null);
+  const [, go] = useLocation();
   const isAdmin = useRight("admin");
   const { deviceId } = machine;
   const { workspaceId, name, workingDir, conversations } = workspace;
@@ -30,6 +32,12 @@ export function WorkspaceActions({ machine, workspace }: { machine: Machine; wor
             help: workingDir,
             icon: <FolderOpen size={15} />,
             act: () => void navigator.clipboard?.writeText(workingDir),
+          },
+          {
+            label: text.saved.menu,
+            help: text.saved.menuHelp,
+            icon: <Archive size={15} />,
+            act: () => go(`/saved/${deviceId}/${encodeURIComponent(workspaceId)}`),
           },
           {
             label: text.menu.remove,

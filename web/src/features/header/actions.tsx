@@ -10,15 +10,17 @@ import {
   Pencil,
   Search,
   Sparkles,
+  SquareTerminal,
   Trash2,
 } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { useLocation } from "wouter";
-import type { Place } from "@/model/fleet";
+import { folderOf, type Place } from "@/model/fleet";
 import { control, deleteConversation, renameConversation, tell } from "@/store/acts";
 import { startFinding } from "@/store/finding";
 import { useRight } from "@/store/rights";
 import { toggleMuted, useSettings } from "@/store/settings";
+import { newTerminalId, openAgent } from "@/store/terminal-acts";
 import { useText } from "@/store/text";
 import { AskName, Confirm } from "@/ui/ask";
 import { IconButton } from "@/ui/button";
@@ -30,12 +32,20 @@ export function Actions({ place }: { place: Place }) {
   const text = useText();
   const [, go] = useLocation();
   const [dialog, setDialog] = useState<"rename" | "model" | "clear" | "remove" | null>(null);
-  const { conversation, workspace } = place;
+  const { conversation } = place;
   const id = conversation.conversationId;
   const isMuted = useSettings((settings) => settings.muted.includes(id));
   const isAdmin = useRight("admin");
+  const mayType = useRight("terminal");
+  // Pressed again after no answer, it is the same terminal.
+  const terminalId = useRef(newTerminalId());
   const attempt = (work: Promise<unknown>) => work.catch((error: unknown) => tell(errorText(text, error)));
   const close = () => setDialog(null);
+  const toTerminal = () =>
+    openAgent(place, terminalId.current).then((terminal) => {
+      terminalId.current = newTerminalId();
+      go(`/terminals/${place.machine.deviceId}/${encodeURIComponent(terminal.terminalId)}`);
+    });
   return (
     <>
       <Menu
@@ -46,6 +56,13 @@ export function Actions({ place }: { place: Place }) {
             label: text.files.open,
             icon: <FolderTree size={15} />,
             act: () => go(`/c/${encodeURIComponent(id)}/changes`),
+          },
+          {
+            label: text.terminal.openAgent,
+            help: mayType ? text.terminal.openAgentHelp : text.terminal.noRight,
+            icon: <SquareTerminal size={15} />,
+            isDisabled: !mayType,
+            act: () => void attempt(toTerminal()),
           },
           { label: text.menu.rename, icon: <Pencil size={15} />, act: () => setDialog("rename") },
           {
@@ -68,9 +85,9 @@ export function Actions({ place }: { place: Place }) {
           },
           {
             label: text.menu.copyPath,
-            help: workspace.workingDir,
+            help: folderOf(place),
             icon: <FolderOpen size={15} />,
-            act: () => void navigator.clipboard?.writeText(workspace.workingDir),
+            act: () => void navigator.clipboard?.writeText(folderOf(place)),
           },
           { label: text.menu.clear, icon: <Eraser size={15} />, isDanger: true, act: () => setDialog("clear") },
           {

@@ -11,6 +11,7 @@ export function Help({ close }: { close: () => void }) {
     ["Alt J", text.help.next],
     ["Alt K", text.help.previous],
     ["Alt F", text.help.find],
+    ["Alt P", text.panel.toggle],
     ["Alt C", text.help.compose],
     ["Alt N", text.help.fresh],
     ["Alt S", text.help.stop],

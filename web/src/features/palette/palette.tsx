@@ -1,6 +1,7 @@
 /** Commands and conversations by name, and what was said before by its words. */
 import { useEffect, useMemo, useState } from "react";
 import { type Place, places } from "@/model/fleet";
+import { isEnough } from "@/model/search";
 import { type Hit, searchHistory } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { reveal } from "@/store/reveal";
@@ -146,7 +147,7 @@ function useHits(query: string): Hit[] {
   useEffect(() => {
     setHits([]);
     const words = query.trim();
-    if (words.length < 3) return;
+    if (!isEnough(words)) return;
     let isCurrent = true;
     const timer = setTimeout(() => {
       const online = useApp.getState().world.fleet.filter((machine) => machine.isOnline);

@@ -37,7 +37,7 @@ export function NewRule({ machine, add }: NewRuleProps) {
           className={`${FIELD} font-mono placeholder:text-faint`}
         />
       </label>
-      <label className="flex min-w-24 flex-1 flex-col gap-1 text-[13px] text-muted">
+      <label className="flex min-w-32 flex-1 flex-col gap-1 text-[13px] text-muted">
         {text.rules.effect}
         <select value={effect} onChange={(event) => setEffect(event.target.value as RuleEffect)} className={FIELD}>
           {EFFECTS.map((one) => (
@@ -47,7 +47,7 @@ export function NewRule({ machine, add }: NewRuleProps) {
           ))}
         </select>
       </label>
-      <label className="flex min-w-24 flex-1 flex-col gap-1 text-[13px] text-muted">
+      <label className="flex min-w-32 flex-1 flex-col gap-1 text-[13px] text-muted">
         {text.rules.where}
         <select value={where} onChange={(event) => setWhere(event.target.value)} className={FIELD}>
           <option value="">{text.rules.everywhere}</option>

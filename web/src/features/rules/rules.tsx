@@ -5,7 +5,7 @@ import type { PermissionRule } from "@/gen";
 import type { Machine } from "@/model/fleet";
 import { useApp } from "@/store/app";
 import { useRight } from "@/store/rights";
-import { changeRule, loadRules, type Rules } from "@/store/rules";
+import { changeRule, loadRules, type Rules, revokeTool } from "@/store/rules";
 import { useFormats, useText } from "@/store/text";
 import { IconButton } from "@/ui/button";
 import { errorText } from "@/ui/label";
@@ -13,6 +13,7 @@ import { Page } from "@/ui/page";
 import { Plain } from "@/ui/plain";
 import { EmptyState, Skeleton } from "@/ui/states";
 import { EffectWords } from "./effect";
+import { Granted } from "./granted";
 import { NewRule } from "./new-rule";
 import { TryCall } from "./try-call";
 
@@ -36,6 +37,7 @@ export function RulesScreen() {
 function MachineRules({ machine }: { machine: Machine }) {
   const text = useText();
   const isAdmin = useRight("admin");
+  const mayDecide = useRight("approve");
   const [known, setKnown] = useState<Rules | null>(null);
   const [error, setError] = useState<string | null>(null);
   const { deviceId } = machine;
@@ -79,6 +81,13 @@ function MachineRules({ machine }: { machine: Machine }) {
             />
           ))}
         </ul>
+      )}
+      {known && (
+        <Granted
+          granted={known.granted}
+          machine={machine}
+          revoke={mayDecide ? (granted) => void take(revokeTool(deviceId, granted)) : undefined}
+        />
       )}
       {isAdmin ? (
         <NewRule machine={machine} add={(...rule) => take(changeRule(deviceId, ...rule))} />

@@ -6,7 +6,7 @@ import { tryCall } from "@/store/rules";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
 import { errorText, toolLabel } from "@/ui/label";
-import { Plain } from "@/ui/plain";
+import { Reason } from "@/ui/reason";
 import { EffectWords } from "./effect";
 import { FIELD } from "./field";
 import { inputOf, TRIED, type Tried } from "./try-input";
@@ -105,7 +105,7 @@ export function TryCall({ machine }: { machine: Machine }) {
           <p className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
             <EffectWords effect={verdict.effect} />
             <span className="min-w-0 text-muted [overflow-wrap:anywhere]">
-              <Plain text={verdict.reason} />
+              <Reason reason={verdict.reason} why={verdict.why} />
             </span>
           </p>
         )}

@@ -2,6 +2,8 @@
 import { useState } from "react";
 import { changeSettings, useSettings } from "@/store/settings";
 import { useText } from "@/store/text";
+import { stopTelling, wantTelling } from "@/ui/push";
+import { Machines } from "./push";
 import { Section } from "./section";
 
 export function Notifications() {
@@ -10,9 +12,9 @@ export function Notifications() {
   const [isDenied, setDenied] = useState(false);
   if (!("Notification" in globalThis)) return null;
   const want = async (wanted: boolean) => {
-    const isAllowed = wanted && (await Notification.requestPermission()) === "granted";
-    setDenied(wanted && !isAllowed);
-    changeSettings({ notifies: isAllowed });
+    setDenied(false);
+    if (wanted) setDenied(!(await wantTelling()));
+    else await stopTelling();
   };
   return (
     <Section title={text.settings.notify}>
@@ -27,6 +29,7 @@ export function Notifications() {
       </label>
       <p className="text-[13px] text-muted">{text.settings.notifyHelp}</p>
       {notifies && <Quiet />}
+      {notifies && <Machines />}
       {isDenied && (
         <p role="alert" className="text-[13px] text-red">
           {text.settings.notifyDenied}

@@ -7,10 +7,14 @@ import { useRight } from "@/store/rights";
 import type { TaskPlace } from "@/store/task-acts";
 import { useText } from "@/store/text";
 import { Button } from "@/ui/button";
+import { Title } from "@/ui/page";
 import { Plain } from "@/ui/plain";
 import { EmptyState } from "@/ui/states";
+import { WorkTabs } from "@/ui/work-tabs";
 import { NewTask } from "./new-task";
+import { Plan } from "./plan";
 import { TaskSheet } from "./sheet";
+import { Worker } from "./worker";
 
 const ORDER: TaskStatus[] = ["running", "pending", "failed", "done"];
 const COLOURS: Record<TaskStatus, string> = {
@@ -38,17 +42,29 @@ export function Work() {
   );
   const canAdd = mayWrite && fleet.some((machine) => machine.isOnline && machine.workspaces.length > 0);
   const add = canAdd && (
-    <Button kind="main" onClick={() => setNew(true)}>
-      <Plus size={16} /> {text.tasks.add}
-    </Button>
+    <div className="flex flex-wrap justify-end gap-2">
+      <Plan />
+      <Button kind="main" onClick={() => setNew(true)}>
+        <Plus size={16} /> {text.tasks.add}
+      </Button>
+    </div>
+  );
+  const workers = fleet.flatMap(({ deviceId, isOnline, workspaces }) =>
+    workspaces
+      .filter(({ tasks, workerStatus }) => tasks.length > 0 || workerStatus.on || workerStatus.running)
+      .map((workspace) => ({ place: { deviceId, workspaceId: workspace.workspaceId }, workspace, isOnline })),
   );
   return (
-    <section aria-label={text.work.title} tabIndex={0} className="h-full overflow-y-auto outline-none">
+    <section aria-label={text.work.title} tabIndex={0} className="@container h-full overflow-y-auto outline-none">
       <div className="mx-auto flex min-h-full w-full max-w-[1100px] flex-col gap-5 px-4 py-5">
-        <div className="flex items-center justify-between gap-3">
-          <h1 className="text-[20px] font-semibold">{text.work.title}</h1>
+        <Title>{text.work.title}</Title>
+        <div className="flex flex-wrap items-center justify-between gap-3">
+          <WorkTabs />
           {placed.length > 0 && add}
         </div>
+        {workers.map((one) => (
+          <Worker key={one.place.workspaceId} {...one} />
+        ))}
         {placed.length === 0 ? (
           <EmptyState icon={<ListTodo size={30} />} title={text.work.none} help={text.work.noneHelp}>
             {add}
@@ -66,14 +82,17 @@ export function Work() {
 function Board({ placed, choose }: { placed: Placed[]; choose: (one: Placed) => void }) {
   const text = useText();
   return (
-    <div className="grid gap-5 lg:grid-cols-4">
+    <div className="grid gap-5 @3xl:grid-cols-4">
       {ORDER.map((status) => {
         const group = placed.filter(({ task }) => task.status === status);
         return (
-          <section key={status} aria-label={text.work[status]} className={group.length === 0 ? "max-lg:hidden" : ""}>
-            <h2 className={`pb-1.5 text-[13px] font-semibold ${COLOURS[status]}`}>
+          <section key={status} aria-label={text.work[status]} className={group.length === 0 ? "@max-3xl:hidden" : ""}>
+            <h2 className={`pb-1.5 text-[13px] font-semibold ${group.length === 0 ? "text-faint" : COLOURS[status]}`}>
               {text.work[status]} <span className="font-normal tabular-nums">{group.length}</span>
             </h2>
+            {group.length === 0 && (
+              <div aria-hidden="true" className="h-16 rounded-md border border-dashed border-line" />
+            )}
             <ul className="flex flex-col gap-2">
               {group.map((one) => (
                 <li key={`${one.workspaceId} ${one.task.file ?? one.task.id}`}>

@@ -1,18 +1,20 @@
 /** The conversation as a virtual list: only what is near the screen exists, and older pages come as one scrolls up. */
 import { ArrowDown } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Virtualizer, type VirtualizerHandle } from "virtua";
 import type { Place } from "@/model/fleet";
 import { EMPTY, type Transcript } from "@/model/transcript";
 import { loadOlder } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
+import { Boundary } from "@/ui/boundary";
 import { Skeleton } from "@/ui/states";
 import { useFollow } from "./follow";
+import { useNearby } from "./nearby";
 import { useReveal } from "./reveal";
-import { Row } from "./row";
+import { BrokenRow, Row } from "./row";
 import { type Row as RowData, rowsOf } from "./rows";
-import { Away, Blank, LoadFailed } from "./standing";
+import { Away, Blank, LoadFailed, Old } from "./standing";
 
 /**
  * What a row is taken for before it was measured, in pixels. Without it the list takes the height of those that it has
@@ -20,11 +22,13 @@ import { Away, Blank, LoadFailed } from "./standing";
  */
 const ROW_PX = 80;
 
-/** Rows this far outside the picture exist, so that a quick scroll finds them there. */
-const BUFFER_PX = 800;
+/** What the list itself keeps in the direction of travel, in pixels; `nearby.ts` says what else exists. */
+const BUFFER_PX = 200;
 
-/** Older rows are asked for this long before the reader reaches them, in pixels. */
-const AHEAD_PX = 1_200;
+/** Older rows are asked for this long before the reader reaches them, in pixels: a quick hand covers that in a second. */
+const AHEAD_PX = 4_000;
+
+const brokenRow = () => <BrokenRow />;
 
 export function TranscriptList({ place }: { place: Place }) {
   const id = place.conversation.conversationId;
@@ -32,7 +36,9 @@ export function TranscriptList({ place }: { place: Place }) {
   const outbox = useApp((app) => app.world.outbox);
   const rows = useMemo(() => rowsOf(transcript, outbox, id), [transcript, outbox, id]);
   const isEmpty = transcript.entries.top.length === 0 && transcript.open.length === 0 && rows.length <= 1;
-  if (isEmpty && transcript.load === "failed") return <LoadFailed refusal={transcript.refusal} />;
+  // What was kept is no answer to a refusal.
+  if ((isEmpty || transcript.keptAt !== undefined) && transcript.load === "failed")
+    return <LoadFailed refusal={transcript.refusal} />;
   if (isEmpty && transcript.load !== "ready" && !place.machine.isOnline) return <Away />;
   return <List place={place} transcript={transcript} rows={rows} isEmpty={isEmpty} />;
 }
@@ -54,6 +60,12 @@ function List({ place, transcript, rows, isEmpty }: ListProps) {
   const { isAtEnd, toEnd, leaveEnd } = useFollow(scroller, content, id);
   const marked = useReveal({ place, transcript, rows, list, leaveEnd });
   const [isLoading, setLoading] = useState(false);
+  const { keepMounted, moved } = useNearby(list, isEmpty ? 0 : rows.length);
+
+  // Before the list looks where it is: it would draw its beginning first.
+  useLayoutEffect(() => {
+    if (!isEmpty) toEnd();
+  }, [isEmpty, toEnd]);
 
   const mine = rows.filter((row) => row.type === "outgoing").length;
   useEffect(() => {
@@ -62,12 +74,13 @@ function List({ place, transcript, rows, isEmpty }: ListProps) {
 
   const onScroll = useCallback(() => {
     const element = scroller.current;
-    if (!element || isLoading || !transcript.hasMore || element.scrollTop > AHEAD_PX) return;
+    // Who is at the end and stays there needs none.
+    if (!element || isAtEnd || isLoading || !transcript.hasMore || element.scrollTop > AHEAD_PX) return;
     setLoading(true);
     void loadOlder(place)
       .catch(() => undefined)
       .finally(() => setLoading(false));
-  }, [place, isLoading, transcript.hasMore]);
+  }, [place, isAtEnd, isLoading, transcript.hasMore]);
 
   return (
     <div className="relative min-h-0 flex-1">
@@ -95,16 +108,21 @@ function List({ place, transcript, rows, isEmpty }: ListProps) {
               shift={isLoading}
               itemSize={ROW_PX}
               bufferSize={BUFFER_PX}
+              keepMounted={keepMounted}
+              onScroll={moved}
             >
               {(row) => (
-                <div key={row.key} className={row.key === marked ? "bg-accent-soft" : undefined}>
-                  <Row row={row} place={place} isLoadingOlder={isLoading} />
+                <div key={row.key} data-row={row.type} className={row.key === marked ? "bg-accent-soft" : undefined}>
+                  <Boundary of={row} broken={brokenRow}>
+                    <Row row={row} place={place} isLoadingOlder={isLoading && row.type === "head"} />
+                  </Boundary>
                 </div>
               )}
             </Virtualizer>
           )}
         </div>
       </div>
+      {transcript.keptAt !== undefined && <Old at={transcript.keptAt} />}
       {!isAtEnd && (
         <button
           type="button"

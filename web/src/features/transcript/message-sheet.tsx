@@ -3,6 +3,7 @@ import { Copy, GitBranch, Undo2 } from "lucide-react";
 import type { ReactNode } from "react";
 import { useState } from "react";
 import { useLocation } from "wouter";
+import { splitAttached } from "@/model/attached";
 import type { UserEntry } from "@/model/entries";
 import type { Place } from "@/model/fleet";
 import { forkConversation, rewindConversation } from "@/store/acts";
@@ -26,6 +27,7 @@ export function MessageSheet({ entry, place, close }: MessageSheetProps) {
   const { isBusy, once } = useOnce();
   const [error, setError] = useState<string | null>(null);
   const { seq } = entry;
+  const { words } = splitAttached(entry.text);
   const [isSure, setSure] = useState(false);
   const attempt = (work: () => Promise<void>) =>
     once(async () => {
@@ -39,29 +41,29 @@ export function MessageSheet({ entry, place, close }: MessageSheetProps) {
   const branch = (beforeSeq: number) =>
     attempt(async () => {
       const id = await forkConversation(place, beforeSeq);
-      putDraft(id, entry.text);
+      putDraft(id, words);
       go(`/c/${encodeURIComponent(id)}`);
     });
   const rewind = (beforeSeq: number) =>
     attempt(async () => {
       await rewindConversation(place, beforeSeq);
-      putDraft(place.conversation.conversationId, entry.text);
+      putDraft(place.conversation.conversationId, words);
     });
   const mayWrite = useRight("prompt");
   const isReady = !isBusy && place.machine.isOnline && mayWrite;
-  const help = (words: string) =>
-    mayWrite ? (place.machine.isOnline ? words : text.talk.offline) : text.composer.noRight;
+  const help = (what: string) =>
+    mayWrite ? (place.machine.isOnline ? what : text.talk.offline) : text.composer.noRight;
   return (
     <Dialog title={text.message.title} onClose={close} width="max-w-md" isSheet>
       <p className="line-clamp-3 whitespace-pre-wrap border-b border-line px-5 py-3 text-[13.5px] text-muted [overflow-wrap:anywhere]">
-        <Plain text={entry.text} />
+        <Plain text={words} />
       </p>
       <div className="flex flex-col p-1.5">
         <Act
           icon={<Copy size={17} />}
           label={text.message.copy}
           act={() => {
-            void navigator.clipboard?.writeText(entry.text);
+            void navigator.clipboard?.writeText(words);
             close();
           }}
         />

@@ -1,9 +1,15 @@
 /** Rows that say how things went: errors, stops, and remarks of Estelle. */
-import { CircleAlert, CircleStop, Pause, Play, Scissors } from "lucide-react";
+import { CircleAlert, CircleStop, Pause, Play, RotateCcw, Scissors, ShieldQuestionMark } from "lucide-react";
 import type { ReactNode } from "react";
+import type { InterruptedMessage } from "@/gen";
 import type { Catalogue } from "@/i18n";
+import type { Formats } from "@/i18n/format";
 import type { AbortedEntry, ErrorEntry, RemarkEntry } from "@/model/entries";
-import { useText } from "@/store/text";
+import type { Place } from "@/model/fleet";
+import { useApp } from "@/store/app";
+import { putDraft } from "@/store/drafts";
+import { useFormats, useText } from "@/store/text";
+import { Button } from "@/ui/button";
 import { Plain } from "@/ui/plain";
 
 export function ErrorRow({ entry }: { entry: ErrorEntry }) {
@@ -15,22 +21,56 @@ export function ErrorRow({ entry }: { entry: ErrorEntry }) {
         <p className="whitespace-pre-wrap [overflow-wrap:anywhere]">
           <Plain text={entry.text} />
           {entry.exitCode !== undefined && <span className="text-muted"> ({text.talk.exitCode(entry.exitCode)})</span>}
+          {entry.apiStatus !== undefined && <span className="text-muted"> ({text.plan.status(entry.apiStatus)})</span>}
         </p>
-        <p className="mt-1 text-[13px] text-muted">{text.talk.errorHelp}</p>
+        <p className="mt-1 text-[13px] text-muted">{text.causeHelp[entry.cause ?? "other"] ?? text.causeHelp.other}</p>
       </div>
     </div>
   );
 }
 
-export function AbortedRow({ entry }: { entry: AbortedEntry }) {
+export function AbortedRow({ entry, place }: { entry: AbortedEntry; place: Place }) {
   const text = useText();
+  const id = place.conversation.conversationId;
+  const messages = entry.messages ?? [];
   return (
-    <Line icon={<CircleStop size={14} />}>{entry.reason === "user" ? text.talk.aborted : text.talk.abortedEnded}</Line>
+    <div className="flex flex-col gap-2">
+      <Line icon={<CircleStop size={14} />}>
+        {entry.reason === "user" ? text.talk.aborted : text.talk.abortedEnded}
+      </Line>
+      {messages.length > 0 && (
+        <div className="rounded-md border border-line bg-surface px-4 py-2 text-[13.5px]">
+          <p className="text-muted">{text.talk.interrupted}</p>
+          <ul>
+            {messages.map((message, index) => (
+              <li key={message.clientMessageId ?? index} className="flex items-center gap-2">
+                <span dir="auto" className="line-clamp-2 min-w-0 flex-1 [overflow-wrap:anywhere]">
+                  <Plain text={message.content} />
+                </span>
+                <Button kind="quiet" onClick={() => putDraft(id, wholeMessage(id, message))}>
+                  <RotateCcw size={15} /> {text.talk.writeAgain}
+                </Button>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </div>
   );
+}
+
+/** The whole of a message, where the conversation has it: what tells of its interruption only begins it. */
+function wholeMessage(conversationId: string, { clientMessageId, content }: InterruptedMessage): string {
+  const entries = useApp.getState().world.transcripts[conversationId]?.entries.top ?? [];
+  const said = entries.findLast(
+    (entry) => entry.kind === "user" && clientMessageId !== undefined && entry.clientMessageId === clientMessageId,
+  );
+  return said?.kind === "user" ? said.text : content;
 }
 
 export function RemarkRow({ entry }: { entry: RemarkEntry }) {
   const text = useText();
+  const formats = useFormats();
   switch (entry.subtype) {
     case "divider":
       return <Divider>{entry.text || text.talk.divider}</Divider>;
@@ -38,6 +78,10 @@ export function RemarkRow({ entry }: { entry: RemarkEntry }) {
       return <Divider>{text.talk.dividerLost}</Divider>;
     case "rewound":
       return <Divider>{text.talk.rewound}</Divider>;
+    case "compact_boundary":
+      return <Divider>{text.talk.compacted(compactedFigures(text, formats, entry.text))}</Divider>;
+    case "revoked":
+      return <Line icon={<ShieldQuestionMark size={14} />}>{text.talk.revoked(entry.text)}</Line>;
     case "damage":
       return <Line icon={<CircleAlert size={14} className="text-amber" />}>{text.talk.damage(entry.text)}</Line>;
     case "resumed":
@@ -60,6 +104,17 @@ export function RemarkRow({ entry }: { entry: RemarkEntry }) {
       );
     }
   }
+}
+
+/** The figures stand in the machine's words, `…, 155000 tokens before, 20000 after`, as far as the CLI told them. */
+function compactedFigures(text: Catalogue, formats: Formats, words: string): string {
+  const [, before] = /(\d+) tokens before/.exec(words) ?? [];
+  const [, after] = /(\d+) after/.exec(words) ?? [];
+  if (before === undefined) return "";
+  const from = formats.compact(Number(before));
+  return after === undefined
+    ? text.talk.compactedFrom(from)
+    : text.talk.compactedTo(from, formats.compact(Number(after)));
 }
 
 export function taskWords(text: Catalogue, status: string): string {

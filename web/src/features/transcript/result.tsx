@@ -15,21 +15,31 @@ const TurnChanges = lazy(() => import("./turn-changes").then((file) => ({ defaul
 export function ResultRow({ entry, place }: { entry: ResultEntry; place: Place }) {
   const text = useText();
   const formats = useFormats();
-  const isGood = !entry.subtype.startsWith("error");
+  const isGood = !entry.subtype.startsWith("error") && entry.cause === undefined;
   const facts = [
     formats.fine(entry.durationMs),
     entry.turns && entry.turns > 1 ? text.result.steps(formats.count(entry.turns)) : null,
     text.result.inTokens(formats.compact(entry.inputTokens + entry.cacheReadTokens)),
     text.result.outTokens(formats.compact(entry.outputTokens)),
     entry.costUsd ? formats.money(entry.costUsd) : null,
+    entry.models?.join(" + ") ?? null,
+    entry.apiStatus === undefined ? null : text.plan.status(entry.apiStatus),
   ].filter((fact) => fact !== null);
   return (
     <div className="flex items-start border-b border-line pb-3 text-[12.5px] text-faint tabular-nums">
-      <p className="flex min-w-0 flex-1 flex-wrap items-center gap-x-2 gap-y-0.5">
-        {isGood ? <CircleCheck size={14} className="text-green" /> : <CircleAlert size={14} className="text-red" />}
+      <p className="flex min-w-0 flex-1 flex-wrap items-center gap-x-1 gap-y-0.5">
+        {isGood ? (
+          <CircleCheck size={14} className="mr-1 text-green" />
+        ) : (
+          <CircleAlert size={14} className="mr-1 text-red" />
+        )}
         <span className={isGood ? "text-muted" : "text-red"}>{resultWords(text, entry)}</span>
-        {facts.map((fact) => (
-          <span key={fact}>· {fact}</span>
+        {facts.map((fact, index) => (
+          <span key={fact}>
+            {index === 0 && "· "}
+            {fact}
+            {index < facts.length - 1 && " ·"}
+          </span>
         ))}
       </p>
       <Changed entry={entry} place={place} />
@@ -42,13 +52,16 @@ export function ResultRow({ entry, place }: { entry: ResultEntry; place: Place }
   );
 }
 
-/** How many files the turn has changed; opens what was changed. */
+/** How many files the turn has changed, as far as it is loaded here; opens what was changed. */
 function Changed({ entry, place }: { entry: ResultEntry; place: Place }) {
   const text = useText();
-  const entries = useApp((app) => app.world.transcripts[place.conversation.conversationId]?.entries);
-  const changes = useMemo(() => (entries ? changesOf(entries, entry.key) : []), [entries, entry.key]);
+  const transcript = useApp((app) => app.world.transcripts[place.conversation.conversationId]);
+  const entries = transcript?.entries;
+  const known = useMemo(() => (entries ? changesOf(entries, entry.key) : null), [entries, entry.key]);
   const [isOpen, setOpen] = useState(false);
-  if (changes.length === 0) return null;
+  if (!known) return null;
+  const isWhole = known.isWhole || !transcript?.hasMore;
+  if (known.files.length === 0 && (isWhole || entry.seq === undefined)) return null;
   return (
     <>
       <button
@@ -58,11 +71,11 @@ function Changed({ entry, place }: { entry: ResultEntry; place: Place }) {
         className="-my-3 flex min-h-11 shrink-0 items-center gap-1.5 rounded-md px-2 text-muted hover:bg-hover hover:text-ink lg:-my-2 lg:min-h-9"
       >
         <FileDiff size={15} />
-        {text.result.files(changes.length)}
+        {isWhole ? text.result.files(known.files.length) : text.result.changedFiles}
       </button>
       {isOpen && (
         <Suspense fallback={null}>
-          <TurnChanges changes={changes} place={place} close={() => setOpen(false)} />
+          <TurnChanges changes={known.files} seq={entry.seq} place={place} close={() => setOpen(false)} />
         </Suspense>
       )}
     </>
@@ -80,6 +93,7 @@ function resultWords(text: Catalogue, entry: ResultEntry): string {
     case "error_max_budget_usd":
       return text.result.budget;
     default:
+      if (entry.cause !== undefined) return text.cause[entry.cause] ?? text.cause.other;
       return entry.subtype.startsWith("error") ? text.result.failed : text.result.done;
   }
 }

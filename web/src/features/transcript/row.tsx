@@ -2,7 +2,7 @@
 import { memo, type ReactNode } from "react";
 import { shallow } from "zustand/shallow";
 import type { Entry } from "@/model/entries";
-import type { Place } from "@/model/fleet";
+import { folderOf, type Place } from "@/model/fleet";
 import { useApp } from "@/store/app";
 import { useText } from "@/store/text";
 import { Markdown } from "@/ui/markdown";
@@ -27,7 +27,7 @@ function isSame(before: RowProps, after: RowProps): boolean {
   return (
     before.isLoadingOlder === after.isLoadingOlder &&
     before.place.conversation.conversationId === after.place.conversation.conversationId &&
-    before.place.workspace.workingDir === after.place.workspace.workingDir &&
+    folderOf(before.place) === folderOf(after.place) &&
     before.place.machine.isOnline === after.place.machine.isOnline &&
     shallow(before.row, after.row)
   );
@@ -36,9 +36,14 @@ function isSame(before: RowProps, after: RowProps): boolean {
 function RowView({ row, place, isLoadingOlder }: RowProps) {
   const said = saidIn(row);
   if (said) {
+    const isFaded = row.type === "entry" && row.isRewound;
     return (
-      <Column gap="py-2" isFaded={row.type === "entry" && row.isRewound}>
-        <Markdown source={said.text} isOpen={said.isOpen} />
+      <Column gap="py-2" isFaded={isFaded}>
+        {said.isThought ? (
+          <Thought source={said.text} isOpen={said.isOpen} />
+        ) : (
+          <Markdown source={said.text} isOpen={said.isOpen} />
+        )}
       </Column>
     );
   }
@@ -52,11 +57,7 @@ function RowView({ row, place, isLoadingOlder }: RowProps) {
         </Column>
       );
     case "open":
-      return (
-        <Column gap="py-2">
-          <Thought source={row.open.text} />
-        </Column>
-      );
+      return null;
     case "outgoing":
       return (
         <Column gap="py-2">
@@ -72,10 +73,17 @@ function RowView({ row, place, isLoadingOlder }: RowProps) {
   }
 }
 
-/** Text of the agent, complete or not: both are drawn by the same elements, so that nothing changes at its end. */
-function saidIn(row: RowData): { text: string; isOpen: boolean } | null {
-  if (row.type === "open") return row.open.kind === "text" ? { text: row.open.text, isOpen: true } : null;
-  return row.type === "entry" && row.entry.kind === "text" ? { text: row.entry.text, isOpen: false } : null;
+interface Said {
+  text: string;
+  isThought: boolean;
+  isOpen: boolean;
+}
+
+/** What the agent says or thinks, complete or not: both are drawn by the same elements, so that nothing changes at its end. */
+function saidIn(row: RowData): Said | null {
+  if (row.type === "open") return { text: row.open.text, isThought: row.open.kind === "thinking", isOpen: true };
+  if (row.type !== "entry" || (row.entry.kind !== "text" && row.entry.kind !== "thought")) return null;
+  return { text: row.entry.text, isThought: row.entry.kind === "thought", isOpen: false };
 }
 
 /** Entries of the agent and, below a call, of its sub-agents. */
@@ -94,7 +102,7 @@ export function EntryView({ entry, place }: { entry: Entry; place: Place }) {
     case "error":
       return <ErrorRow entry={entry} />;
     case "aborted":
-      return <AbortedRow entry={entry} />;
+      return <AbortedRow entry={entry} place={place} />;
     case "remark":
       return <RemarkRow entry={entry} />;
   }
@@ -112,6 +120,16 @@ function Head({ place, isLoading }: { place: Place; isLoading: boolean }) {
       <p className="text-center text-[12.5px] text-faint">
         {isLoading ? text.talk.loadingOlder : hasMore ? "" : text.talk.beginning}
       </p>
+    </Column>
+  );
+}
+
+/** What is drawn instead of a row that cannot be: the others stay. */
+export function BrokenRow() {
+  const text = useText();
+  return (
+    <Column gap="py-2">
+      <p className="text-[13px] text-muted">{text.broken.row}</p>
     </Column>
   );
 }

@@ -12,12 +12,8 @@ export type Row =
   | { type: "activity"; key: string };
 
 export function rowsOf(transcript: Transcript, outbox: Outbox, conversationId: string): Row[] {
-  const rows: Row[] = [{ type: "head", key: "head" }];
-  for (const entry of transcript.entries.top)
-    rows.push({ type: "entry", key: entry.key, entry, isRewound: isRewound(transcript, entry) });
-  transcript.open.forEach((open, index) => {
-    if (open.parent === undefined) rows.push({ type: "open", key: keyToCome(transcript, index), open });
-  });
+  const rows: Row[] = [...saidRows(transcript)];
+  for (const open of transcript.open) if (open.parent === undefined) rows.push({ type: "open", key: open.key, open });
   for (const message of outbox) {
     if (message.conversationId === conversationId)
       rows.push({ type: "outgoing", key: `o${message.clientMessageId}`, message });
@@ -26,12 +22,18 @@ export function rowsOf(transcript: Transcript, outbox: Outbox, conversationId: s
   return rows;
 }
 
-/**
- * The key that the entry of an open text will most likely have: it is the next thing that is said. Then its row stays
- * what it is when the text is complete, and so does what somebody has selected in it.
- */
-function keyToCome(transcript: Transcript, index: number): string {
-  return `s${transcript.head + 1 + index}`;
+/** Rows of what was said, by its list: a text that grows does not change them, and there may be ten thousand. */
+const known = new WeakMap<readonly Entry[], { rewound: Transcript["rewound"]; rows: readonly Row[] }>();
+
+function saidRows(transcript: Transcript): readonly Row[] {
+  const { rewound, entries } = transcript;
+  const kept = known.get(entries.top);
+  if (kept?.rewound === rewound) return kept.rows;
+  const rows: Row[] = [{ type: "head", key: "head" }];
+  for (const entry of entries.top)
+    rows.push({ type: "entry", key: entry.key, entry, isRewound: isRewound(transcript, entry) });
+  known.set(entries.top, { rewound, rows });
+  return rows;
 }
 
 /** The row that has an event, or the nearest one before it: what a sub-agent did is below its call. */

@@ -9,6 +9,7 @@ import { languageOfPath } from "@/ui/highlight";
 import { Markdown } from "@/ui/markdown";
 import { Plain } from "@/ui/plain";
 import { Command, JsonView, Todo, Whole } from "@/ui/tool-input";
+import { ToolImages } from "./tool-images";
 import { ToolOutput } from "./tool-output";
 
 export interface ToolBodyProps {
@@ -30,6 +31,7 @@ export function ToolBody({ tool, view, place, children }: ToolBodyProps) {
         <Given view={view} />
       )}
       {children}
+      {tool.end?.images && <ToolImages tool={tool} place={place} />}
       {view.type !== "todo" && <ToolOutput tool={tool} place={place} isQuiet={isQuiet} />}
     </>
   );

@@ -119,7 +119,7 @@ function ToolEndWords({ tool }: { tool: ToolEntry }) {
 function AnswerWords({ tool }: { tool: ToolEntry }) {
   const text = useText();
   const formats = useFormats();
-  const name = useDeviceName(tool.answer?.deviceId);
+  const name = useDeviceName(tool.answer);
   const answer = tool.answer;
   if (!answer) return null;
   return (

@@ -1,15 +1,19 @@
 /** What was used: the last days as bars, and shares by model and conversation, over all machines. */
 import { ChartNoAxesColumn } from "lucide-react";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
+
 import type { UsageGroup, UsageRow } from "@/gen";
 import { find } from "@/model/fleet";
 import { days, merge, tokensOf, totals } from "@/model/usage";
 import { loadUsage } from "@/store/acts";
 import { useApp } from "@/store/app";
 import { useFormats, useText } from "@/store/text";
+import { MachineAway } from "@/ui/away";
+import { Button } from "@/ui/button";
 import { Page } from "@/ui/page";
 import { Plain } from "@/ui/plain";
 import { EmptyState, Skeleton } from "@/ui/states";
+import { Budgets } from "./budgets";
 
 const SHOWN_DAYS = 30;
 const SHOWN_ROWS = 12;
@@ -17,13 +21,27 @@ const SHOWN_ROWS = 12;
 export function UsageScreen() {
   const text = useText();
   const formats = useFormats();
-  const daily = useUsage("day");
+  const { rows: daily, missing, again } = useUsage("day");
+  const machines = useApp((app) => app.world.fleet.length);
   const all = useMemo(() => totals(daily ?? []), [daily]);
+  const isAway = missing.length === machines && missing.every((one) => !one.isOnline);
+  const isRefused = missing.length === machines && !isAway;
   return (
     <Page title={text.usage.title}>
-      {daily === null && <Skeleton label={text.tool.loading} />}
-      {daily?.length === 0 && (
+      {isAway && <MachineAway icon={<ChartNoAxesColumn size={30} />} help={text.usage.awayHelp} />}
+      {isRefused && (
+        <EmptyState icon={<ChartNoAxesColumn size={30} />} title={text.usage.notTold}>
+          <Button onClick={again}>{text.connection.retry}</Button>
+        </EmptyState>
+      )}
+      {!isAway && !isRefused && daily === null && <Skeleton label={text.tool.loading} />}
+      {!isAway && !isRefused && daily?.length === 0 && (
         <EmptyState icon={<ChartNoAxesColumn size={30} />} title={text.usage.none} help={text.usage.noneHelp} />
+      )}
+      {!isAway && !isRefused && missing.length > 0 && (
+        <p role="status" className="rounded-md border border-line bg-surface px-3.5 py-2.5 text-[13.5px] text-amber">
+          <Plain text={text.usage.without(missing.map((one) => one.name).join(", "))} />
+        </p>
       )}
       {daily && daily.length > 0 && (
         <>
@@ -35,6 +53,7 @@ export function UsageScreen() {
           <Bars rows={days(daily, new Date().toISOString().slice(0, 10), SHOWN_DAYS)} />
         </>
       )}
+      <Budgets />
       <Shares group="model" title={text.usage.byModel} />
       <Shares group="conversation" title={text.usage.byConversation} />
     </Page>
@@ -43,7 +62,7 @@ export function UsageScreen() {
 
 function Figure({ label, children }: { label: string; children: ReactNode }) {
   return (
-    <div className="rounded-md border border-line bg-surface px-3 py-2.5">
+    <div className="flex flex-col justify-between rounded-md border border-line bg-surface px-3 py-2.5">
       <dt>{label}</dt>
       <dd className="text-[18px] font-semibold text-ink tabular-nums">{children}</dd>
     </div>
@@ -86,7 +105,7 @@ function Bars({ rows }: { rows: UsageRow[] }) {
 function Shares({ group, title }: { group: UsageGroup; title: string }) {
   const formats = useFormats();
   const text = useText();
-  const rows = useUsage(group);
+  const { rows } = useUsage(group);
   const fleet = useApp((app) => app.world.fleet);
   if (!rows || rows.length === 0) return null;
   const sorted = rows.toSorted((a, b) => b.costUsd - a.costUsd).slice(0, SHOWN_ROWS);
@@ -116,24 +135,37 @@ function Shares({ group, title }: { group: UsageGroup; title: string }) {
   );
 }
 
-/** Null while it is being asked for; machines that do not answer are left out. */
-function useUsage(group: UsageGroup): UsageRow[] | null {
-  const online = useApp((app) =>
-    app.world.fleet
-      .filter((machine) => machine.isOnline)
-      .map((machine) => machine.deviceId)
-      .join(","),
-  );
-  const [rows, setRows] = useState<UsageRow[] | null>(null);
+interface Used {
+  /** Null while it is being asked for. */
+  rows: UsageRow[] | null;
+  /** Machines that do not tell what they used, and whether they are there at all. */
+  missing: { name: string; isOnline: boolean }[];
+  again(): void;
+}
+
+/** What all machines used. One that is away or refuses is named: its share is not nothing. */
+function useUsage(group: UsageGroup): Used {
+  const fleet = useApp((app) => app.world.fleet);
+  const online = fleet
+    .filter((machine) => machine.isOnline)
+    .map((machine) => machine.deviceId)
+    .join(",");
+  const [tries, setTries] = useState(0);
+  const [told, setTold] = useState<Map<number, UsageRow[] | null> | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a further try is a reason to ask.
   useEffect(() => {
     let isCurrent = true;
     const ids = online.split(",").filter(Boolean).map(Number);
-    Promise.all(ids.map((id) => loadUsage(id, group).catch(() => []))).then(
-      (lists) => isCurrent && setRows(merge(lists)),
-    );
+    const asked = ids.map(async (id) => [id, await loadUsage(id, group).catch(() => null)] as const);
+    Promise.all(asked).then((answers) => isCurrent && setTold(new Map(answers)));
     return () => {
       isCurrent = false;
     };
-  }, [online, group]);
-  return rows;
+  }, [online, group, tries]);
+  return useMemo(() => {
+    const missing = fleet.filter(({ deviceId, isOnline }) => !isOnline || (told?.has(deviceId) && !told.get(deviceId)));
+    const lists = [...(told?.values() ?? [])].filter((one) => one !== null);
+    const isTold = told !== null && fleet.every(({ deviceId, isOnline }) => !isOnline || told.has(deviceId));
+    return { rows: isTold ? merge(lists) : null, missing, again: () => setTries((count) => count + 1) };
+  }, [told, fleet]);
 }

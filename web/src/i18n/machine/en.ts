@@ -30,6 +30,12 @@ export const machineWords = {
     blank: "No text.",
     cut: "The text goes on in its file.",
   },
+  folder: {
+    make: "New folder here",
+    rename: "Rename this folder",
+    newName: "Name of the new folder",
+    otherName: "New name of this folder",
+  },
   files: {
     title: "Folder",
     open: "Files and changes",

@@ -32,6 +32,12 @@ export const machineWords: typeof english = {
     blank: "本文はありません。",
     cut: "続きはファイルにあります。",
   },
+  folder: {
+    make: "ここに新しいフォルダー",
+    rename: "このフォルダーの名前を変更",
+    newName: "新しいフォルダーの名前",
+    otherName: "このフォルダーの新しい名前",
+  },
   files: {
     title: "フォルダー",
     open: "ファイルと変更",

@@ -32,6 +32,12 @@ export const machineWords: typeof english = {
     blank: "내용이 없습니다.",
     cut: "나머지는 파일에 있습니다.",
   },
+  folder: {
+    make: "여기에 새 폴더",
+    rename: "이 폴더 이름 바꾸기",
+    newName: "새 폴더 이름",
+    otherName: "이 폴더의 새 이름",
+  },
   files: {
     title: "폴더",
     open: "파일과 변경 사항",

@@ -30,6 +30,14 @@ export const refusal = {
   no_repository: "This folder is no Git repository, so there is nothing to compare with.",
   git_failed: "Git failed on the machine.",
   unknown_terminal: "This terminal is not there any more. Open a new one.",
+  unknown_worktree: "This worktree is not there any more. Look at the list again.",
+  uncommitted_work: "Changes in the folder are in no commit. Commit them there, or discard them, then try again.",
+  branch_taken: "There is a branch of this name already. Choose another name for it.",
+  unknown_session: "This session is not there any more. Look at the list again.",
+  unknown_upload: "An attached file is not on the machine any more. Discard the message, then attach it again.",
+  budget_exceeded: "The budget is spent. Raise it under Use, or wait until tomorrow if it is the day's.",
   offline: "No connection. Try again when it is back.",
   timeout: "The machine did not answer in time. Look whether it was done before you try again.",
+  unreadable:
+    "Something from a machine could not be read, so what you see may be short. Reload the page; if it goes on, bring app and machine to the same version.",
 };

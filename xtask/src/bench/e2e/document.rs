@@ -24,6 +24,8 @@ same machine, which answers at once.
 - First delta: from before the prompt is sent to the first piece of text. A message is on the disk before it is
   acknowledged and handed to the CLI, so a slow or busy disk is in the figure; with all data in memory it is not.
 - The simulator stamps each delta with the time at which it is made, one every two milliseconds.
+- To the screen: the same stamps, a hundred pieces a second, read in Chromium after each frame in which the page shows
+  them. Half a frame is waited for on average, whatever the app does; the distance of frames stands beside.
 - Memory is of relay, Pylon and host, without the CLIs and their shims. PSS shares the pages of the program among its
   processes. Five conversations have a live CLI each and have answered several times.
 - After a kill: from the start of the new process (or, for the host, which `estelle up` starts again, from the kill) to
@@ -37,6 +39,7 @@ pub(crate) fn tables(figures: &Figures) -> String {
     let mut text = String::new();
     first_deltas(&mut text, figures);
     stream(&mut text, figures);
+    screen(&mut text, figures);
     rest(&mut text, figures);
     judged(&mut text, figures);
     text
@@ -116,6 +119,17 @@ fn stream(text: &mut String, figures: &Figures) {
     head(text, title, &columns);
     let name = format!("{} deltas", figures.plan.deltas);
     pair_row(text, name, &figures.stream, 1.0);
+    text.push('\n');
+}
+
+fn screen(text: &mut String, figures: &Figures) {
+    let title = "From a line of the CLI to the screen of a browser, milliseconds";
+    head(text, title, &["page", "p50", "p99", "a frame, p50"]);
+    for (name, size) in [("desk, 1280x800", "desk"), ("phone, 390x844", "phone")] {
+        let at = |figure: &str| cell(&figures.screen, &format!("/{size}/{figure}"), 1.0);
+        let cells = [name.to_owned(), at("p50_ms"), at("p99_ms"), at("frame_ms")];
+        row(text, &cells);
+    }
     text.push('\n');
 }
 

@@ -6,13 +6,14 @@ use std::process::Command;
 use anyhow::Context as _;
 use serde_json::Value;
 
+use super::super::consumers::last_json;
 use super::super::{Effort, meter};
 use crate::progress::Progress;
 use crate::setup::{NEWEST_CLI, Tool, Tools};
-use crate::workspace;
+use crate::{steps, workspace};
 
 /// How many steps `carry_out` will show.
-pub(crate) const STEPS: usize = 4;
+pub(crate) const STEPS: usize = 7;
 
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
@@ -41,6 +42,8 @@ pub(crate) struct Figures {
     pub(crate) in_memory: Pair,
     pub(crate) real: Option<Pair>,
     pub(crate) stream: Pair,
+    /// From the simulator to the screen of a browser.
+    pub(crate) screen: Vec<Value>,
     pub(crate) memory: Vec<Value>,
     pub(crate) restart: Vec<Value>,
 }
@@ -131,17 +134,21 @@ impl Plan {
         }
     }
 
-    /// Runs everything; nothing when a step failed.
-    pub(crate) fn carry_out(self, meter: &Meter, progress: &mut Progress) -> Option<Figures> {
+    /// Runs everything. A step that failed is named at the end and not measured; the others count all the same.
+    pub(crate) fn carry_out(
+        self,
+        meter: &Meter,
+        tools: &Tools,
+        progress: &mut Progress,
+    ) -> Figures {
         let rounds = self.rounds;
         let what = format!("{} prompts to the simulator, {rounds} rounds", self.prompts);
         let simulated = progress.step("simulator", &what, |_| {
+            meter.pair(rounds, "simulator", "first", self.prompts)
+        });
+        let in_memory = progress.step("in-memory", "the same, data in memory", |_| {
             let who = ("simulator", "first");
-            let in_memory = meter.pair_in(&meter.memory, rounds, who, self.prompts)?;
-            Ok((
-                meter.pair(rounds, "simulator", "first", self.prompts)?,
-                in_memory,
-            ))
+            meter.pair_in(&meter.memory, rounds, who, self.prompts)
         });
         let what = format!(
             "{} prompts to the CLI {NEWEST_CLI}, {rounds} rounds",
@@ -160,24 +167,32 @@ impl Plan {
         let stream = progress.step("stream", &what, |_| {
             meter.pair(rounds, "simulator", "stream", self.deltas)
         });
-        let what = "memory, and what was killed started again";
-        let rest = progress.step("rest", what, |_| {
-            let memory: anyhow::Result<Vec<Value>> = (0..rounds)
-                .map(|_| meter.run("simulator", "memory", self.turns))
-                .collect();
-            let restart = meter.run("simulator", "restart", self.restarts)?;
-            Ok((memory?, vec![restart]))
+        let what = format!("a hundred pieces a second in Chromium, {rounds} rounds");
+        let screen = progress.step("screen", &what, |watch| {
+            let mut runs = Vec::new();
+            for _ in 0..rounds {
+                let output = steps::web_script(tools, watch, "pixel", workspace::released)?;
+                runs.push(last_json(&output).context("no figures came from the browser")?);
+            }
+            Ok(runs)
         });
-        let (memory, restart) = rest?;
-        let (simulated, in_memory) = simulated?;
-        Some(Figures {
+        let memory = progress.step("memory", "memory at rest and with five", |_| {
+            (0..rounds)
+                .map(|_| meter.run("simulator", "memory", self.turns))
+                .collect()
+        });
+        let restart = progress.step("restart", "killed, and live again", |_| {
+            meter.run("simulator", "restart", self.restarts)
+        });
+        Figures {
             plan: self,
-            simulated,
-            in_memory,
-            real: real?,
-            stream: stream?,
-            memory,
-            restart,
-        })
+            simulated: simulated.unwrap_or_default(),
+            in_memory: in_memory.unwrap_or_default(),
+            real: real.flatten(),
+            stream: stream.unwrap_or_default(),
+            screen: screen.unwrap_or_default(),
+            memory: memory.unwrap_or_default(),
+            restart: Vec::from_iter(restart),
+        }
     }
 }

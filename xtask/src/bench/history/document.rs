@@ -167,6 +167,12 @@ fn judged(text: &mut String, figures: &Figures) {
             "x",
         ),
         target(
+            "page by cursor, of plain rusqlite",
+            most(2.0),
+            ratio(ours, plain, "/cursor/p50_ms"),
+            "x",
+        ),
+        target(
             "search, a rare word",
             most(1.0),
             median("/rare/p50_ms"),

@@ -10,8 +10,10 @@ use super::super::{Effort, meter};
 use crate::progress::Progress;
 use crate::workspace;
 
+const FILL: &str = "fill";
+
 /// How many steps `carry_out` will show.
-pub(crate) const STEPS: usize = 2;
+pub(crate) const STEPS: usize = 3;
 
 /// How much of everything.
 #[derive(Debug, Clone, Copy)]
@@ -65,14 +67,14 @@ impl Meter {
         let mut node = Command::new("node");
         node.arg(&self.script).arg(what);
         node.arg(self.folder.join("node.db"));
-        measure(node, rest)
+        measure(node, what, rest)
     }
 
     fn ours(&self, words: &[&str], rest: &[usize]) -> anyhow::Result<Value> {
         let release = workspace::target().join("release");
         let mut command = Command::new(release.join("examples/bench_history"));
         command.args(words).arg(self.folder.join("ours"));
-        measure(command, rest)
+        measure(command, words[0], rest)
     }
 }
 
@@ -83,10 +85,13 @@ impl Drop for Meter {
     }
 }
 
-fn measure(command: Command, rest: &[usize]) -> anyhow::Result<Value> {
+fn measure(command: Command, what: &str, rest: &[usize]) -> anyhow::Result<Value> {
     let rest: Vec<String> = rest.iter().map(ToString::to_string).collect();
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-    meter::run(command, &rest)
+    match what {
+        FILL => meter::fill(command, &rest),
+        _ => meter::run(command, &rest),
+    }
 }
 
 impl Plan {
@@ -107,32 +112,31 @@ impl Plan {
         }
     }
 
-    /// Runs everything; nothing when a step failed.
+    /// Runs everything. Without Node there is still what we are; without our own figures there is nothing.
     pub(crate) fn carry_out(self, meter: &Meter, progress: &mut Progress) -> Option<Figures> {
-        let what = format!("{} entries, both databases", self.entries);
-        let fill = progress.step("fill", &what, |_| {
-            let how = [self.entries, self.appends];
-            Ok([
-                vec![meter.node("fill", &how)?],
-                vec![meter.ours(&["fill"], &how)?],
-            ])
-        });
-        let fill = fill?;
+        let how = [self.entries, self.appends];
+        let what = format!("{} entries, better-sqlite3", self.entries);
+        let node = progress.step("fill-node", &what, |_| meter.node(FILL, &how));
+        let what = format!("{} entries, ours", self.entries);
+        let ours = progress.step("fill-ours", &what, |_| meter.ours(&[FILL], &how));
+        let (node, ours) = (Vec::from_iter(node), vec![ours?]);
         let what = format!("pages and hits, {} rounds", self.rounds);
-        let read = progress.step("read", &what, |_| self.read(meter));
+        let has_node = !node.is_empty();
+        let read = progress.step("read", &what, |_| self.read(meter, has_node));
         Some(Figures {
             plan: self,
-            fill,
+            fill: [node, ours],
             read: read?,
         })
     }
 
-    fn read(self, meter: &Meter) -> anyhow::Result<[Vec<Value>; 3]> {
+    fn read(self, meter: &Meter, has_node: bool) -> anyhow::Result<[Vec<Value>; 3]> {
         let mut read = <[Vec<Value>; 3]>::default();
         for _ in 0..self.rounds {
             for (who, runs) in ALL.iter().zip(&mut read) {
                 let times = [self.times];
                 runs.push(match who {
+                    Asked::Node if !has_node => continue,
                     Asked::Node => meter.node("read", &times)?,
                     Asked::Ours => meter.ours(&["read", "ours"], &times)?,
                     Asked::Plain => meter.ours(&["read", "plain"], &times)?,

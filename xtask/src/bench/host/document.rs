@@ -107,8 +107,9 @@ fn latency(text: &mut String, figures: &Figures) {
 fn rest(text: &mut String, figures: &Figures) {
     text.push_str(
         "## A host at rest\n\n\
-         | conversations | RSS MB | PSS MB | CPU ms per second | wake-ups per second | start ms |\n\
-         |---|---|---|---|---|---|\n",
+         | conversations | RSS MB | of it its own | of it pages of files | PSS MB | CPU ms per second | wake-ups per second \
+         | start ms |\n\
+         |---|---|---|---|---|---|---|---|\n",
     );
     let plan = figures.plan;
     let logs = [0, plan.some, plan.many].into_iter().zip(&figures.logs);
@@ -139,8 +140,10 @@ fn row_at_rest(text: &mut String, name: &str, run: &Value, below: &str) {
     let start = number(run, "/start_us").map(|start| short(start * MILLISECONDS));
     let _ = writeln!(
         text,
-        "| {name} | {} | {} | {} | {} | {} |",
+        "| {name} | {} | {} | {} | {} | {} | {} | {} |",
         short(get("rss_kb") * MEGABYTES),
+        short(get("anonymous_kb") * MEGABYTES),
+        short(get("mapped_kb") * MEGABYTES),
         short(get("pss_kb") * MEGABYTES),
         short(get("cpu_ns") / 1e6 / seconds),
         short(get("sleeps") / seconds),

@@ -1,5 +1,7 @@
 //! The figures of the relay as text: tables for the terminal and for `docs/performance.md`.
 
+use serde_json::Value;
+
 use super::super::cells::{
     MEGABYTES, Target, Wanted, cell, figure, head, ratio, row, targets, times,
 };
@@ -31,7 +33,8 @@ that did not deliver every message is an error.
 - Idle connections are devices of households of 50, and have joined. What the kernel holds for a socket is not counted.
 - Joining: everybody in the realm is told who is there. The Node relay tells everybody at each join; ours tells changes
   together, and less often the larger the realm is.
-- The stalled client reads nothing at all, beside one that reads. Memory is what the relay grew by.
+- The stalled client reads nothing at all, beside one that reads. Memory is what the relay grew by while messages were
+  sent. \"Alone\" is the same without the stalled client.
 - uWebSockets.js is not on npm and so not measured.
 ";
 
@@ -45,6 +48,11 @@ fn name(candidate: Candidate) -> String {
     }
     .to_owned()
 }
+
+/// Where every join tells everybody, one of 2,000 costs more than six times as much as one of 300.
+const NOT_QUADRATIC: f64 = 2.0;
+/// Less of a difference means nothing.
+const NOT_DELAYED: f64 = 1.5;
 
 /// All tables.
 pub(crate) fn tables(figures: &Figures) -> String {
@@ -65,6 +73,9 @@ pub(crate) fn whole(machine: &str, tables: &str) -> String {
 const CPU_HOP: &str = "/cpu_us_per_hop";
 const CPU_DELIVERY: &str = "/cpu_s_per_million";
 const P50: &str = "/p50_us";
+const P99: &str = "/p99_us";
+const EACH: &str = "/kb_each";
+const JOIN: &str = "/cpu_ms_each";
 
 fn round_trips(text: &mut String, figures: &Figures) {
     let title = format!(
@@ -83,17 +94,18 @@ fn round_trips(text: &mut String, figures: &Figures) {
     ];
     head(text, &title, &columns);
     let ws = of(&figures.same_core, Candidate::Ws);
-    for ((who, same), (_, two)) in figures.same_core.iter().zip(&figures.two_cores) {
+    for (who, same) in &figures.same_core {
+        let two = of(&figures.two_cores, *who);
         row(
             text,
             &[
                 name(*who),
                 cell(same, P50, 1.0),
-                cell(same, "/p99_us", 1.0),
+                cell(same, P99, 1.0),
                 cell(same, CPU_HOP, 1.0),
                 times(ws, same, CPU_HOP),
                 cell(two, P50, 1.0),
-                cell(two, "/p99_us", 1.0),
+                cell(two, P99, 1.0),
                 cell(two, CPU_HOP, 1.0),
             ],
         );
@@ -142,7 +154,7 @@ fn crowds(text: &mut String, figures: &Figures) {
     for (who, runs) in &figures.idle {
         let cells = [
             name(*who),
-            cell(runs, "/kb_each", 1.024),
+            cell(runs, EACH, 1.024),
             cell(runs, "/rss_kb", MEGABYTES),
         ];
         row(text, &cells);
@@ -160,11 +172,7 @@ fn crowds(text: &mut String, figures: &Figures) {
         for (who, runs) in rows {
             row(
                 text,
-                &[
-                    name(*who),
-                    count.to_string(),
-                    cell(runs, "/cpu_ms_each", 1.0),
-                ],
+                &[name(*who), count.to_string(), cell(runs, JOIN, 1.0)],
             );
         }
     }
@@ -183,6 +191,8 @@ fn stalled(text: &mut String, figures: &Figures) {
         "the other client p50 µs",
         "p99 µs",
         "worst µs",
+        "alone p50 µs",
+        "p99 µs",
     ];
     head(text, &title, &columns);
     for (who, runs) in &figures.stalled {
@@ -193,8 +203,10 @@ fn stalled(text: &mut String, figures: &Figures) {
                 cell(runs, "/grown_kb", MEGABYTES),
                 cell(runs, "/peak_grown_kb", MEGABYTES),
                 cell(runs, P50, 1.0),
-                cell(runs, "/p99_us", 1.0),
+                cell(runs, P99, 1.0),
                 cell(runs, "/max_us", 1.0),
+                cell(of(&figures.alone, *who), P50, 1.0),
+                cell(of(&figures.alone, *who), P99, 1.0),
             ],
         );
     }
@@ -249,14 +261,25 @@ fn judged(text: &mut String, figures: &Figures) {
         reached: figure(of(rows, Ours), pointer, factor).map(|figure| figure.median),
         unit,
     };
-    let (each, grown) = (("/kb_each", 1.024), ("/peak_grown_kb", MEGABYTES));
+    let (each, grown) = ((EACH, 1.024), ("/peak_grown_kb", MEGABYTES));
     list.push(at_most("idle connection", &figures.idle, each, 8.0, " KB"));
-    list.push(at_most(
-        "stalled client",
-        &figures.stalled,
-        grown,
-        2.0,
-        " MB",
-    ));
+    let against = |what: String, (one, other): (&[Value], &[Value]), pointer, limit| Target {
+        what,
+        wanted: Wanted::AtMost(limit),
+        reached: ratio(one, other, pointer),
+        unit: "x",
+    };
+    let idle = (of(&figures.idle, Ours), of(&figures.idle, Floor));
+    let what = "idle connection, of frames passed on unread";
+    list.push(against(what.to_owned(), idle, EACH, 1.2));
+    let (some, many) = (figures.plan.joins, figures.plan.many_joins);
+    let joins = (of(&figures.many, Ours), of(&figures.join, Ours));
+    let what = format!("joining, one of {many}, of one of {some}");
+    list.push(against(what, joins, JOIN, NOT_QUADRATIC));
+    let what = "stalled client";
+    list.push(at_most(what, &figures.stalled, grown, 2.0, " MB"));
+    let others = (of(&figures.stalled, Ours), of(&figures.alone, Ours));
+    let what = "the client beside it, p99, of being alone";
+    list.push(against(what.to_owned(), others, P99, NOT_DELAYED));
     targets(text, "Targets of the relay", &list);
 }

@@ -10,7 +10,7 @@ use crate::progress::Progress;
 use crate::workspace;
 
 /// How many steps `carry_out` will show.
-pub(crate) const STEPS: usize = 5;
+pub(crate) const STEPS: usize = 8;
 
 /// Who relays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +60,8 @@ pub(crate) struct Figures {
     pub(crate) join: Rows,
     pub(crate) many: Rows,
     pub(crate) stalled: Rows,
+    /// The same client without the one that does not read.
+    pub(crate) alone: Rows,
 }
 
 /// The runs of one candidate; none if it took no part.
@@ -156,7 +158,7 @@ impl Plan {
                 paced: 1500,
                 connections: 2000,
                 joins: 300,
-                many_joins: 1000,
+                many_joins: 2000,
                 stalled: 100_000,
             },
             Effort::Quick => Self {
@@ -173,24 +175,21 @@ impl Plan {
         }
     }
 
-    /// Runs everything; nothing when a step failed.
-    pub(crate) fn carry_out(self, meter: &Meter, progress: &mut Progress) -> Option<Figures> {
+    /// Runs everything. A step that failed is named at the end and not measured; the others count all the same.
+    pub(crate) fn carry_out(self, meter: &Meter, progress: &mut Progress) -> Figures {
         use Candidate::{Floor, Ours, Ws, WsEach, WsStatus};
         let rounds = self.rounds;
-        let what = format!("{} round trips, {rounds} rounds", self.round_trips);
-        let round_trips = progress.step("round-trip", &what, |_| {
-            let run = |cores| {
-                let words = |_| format!("round-trip {}", self.round_trips);
-                meter.rows(rounds, &[Ws, Ours, Floor], cores, words)
-            };
-            Ok((run(Cores::Same)?, run(Cores::Two)?))
+        let same_core = progress.step("same-core", &self.trips(), |_| {
+            let words = |_| format!("round-trip {}", self.round_trips);
+            meter.rows(rounds, &[Ws, Ours, Floor], Cores::Same, words)
         });
-        let what = format!(
-            "one to {}, at full speed and at {RATE} a second",
-            self.clients
-        );
-        let fan_out = progress.step("fan-out", &what, |_| {
-            let flood = |who: Candidate| {
+        let two_cores = progress.step("two-cores", &self.trips(), |_| {
+            let words = |_| format!("round-trip {}", self.round_trips);
+            meter.rows(rounds, &[Ws, Ours, Floor], Cores::Two, words)
+        });
+        let what = format!("one to {}, at full speed", self.clients);
+        let flood = progress.step("flood", &what, |_| {
+            let words = |who: Candidate| {
                 let messages = if who.is_node() {
                     self.flood
                 } else {
@@ -198,45 +197,55 @@ impl Plan {
                 };
                 format!("flood {} {messages}", self.clients)
             };
-            let flood = meter.rows(rounds, &[WsEach, Ws, Ours, Floor], Cores::Two, flood)?;
-            let paced = |_| format!("paced {} {} {RATE}", self.clients, self.paced);
-            Ok((
-                flood,
-                meter.rows(rounds, &[Ws, Ours, Floor], Cores::Two, paced)?,
-            ))
+            meter.rows(rounds, &[WsEach, Ws, Ours, Floor], Cores::Two, words)
+        });
+        let what = format!("one to {}, at {RATE} a second", self.clients);
+        let paced = progress.step("paced", &what, |_| {
+            let words = |_| format!("paced {} {} {RATE}", self.clients, self.paced);
+            meter.rows(rounds, &[Ws, Ours, Floor], Cores::Two, words)
         });
         let what = format!("{} idle connections", self.connections);
         let idle = progress.step("idle", &what, |_| {
             let words = |_| format!("idle {}", self.connections);
             meter.rows(rounds, &[Ws, Ours, Floor], Cores::Any, words)
         });
-        let what = format!("{} and {} join one realm", self.joins, self.many_joins);
+        let what = format!("{} join one realm", self.joins);
         let join = progress.step("join", &what, |_| {
-            let some = |_| format!("join {}", self.joins);
-            let some = meter.rows(rounds, &[WsStatus, Ours], Cores::Any, some)?;
-            let many = |_| format!("join {}", self.many_joins);
-            Ok((some, meter.rows(1, &[Ours], Cores::Any, many)?))
+            let words = |_| format!("join {}", self.joins);
+            meter.rows(rounds, &[WsStatus, Ours], Cores::Any, words)
+        });
+        let what = format!("{} join one realm", self.many_joins);
+        let many = progress.step("join-many", &what, |_| {
+            let words = |_| format!("join {}", self.many_joins);
+            meter.rows(rounds, &[Ours], Cores::Any, words)
         });
         let what = format!(
-            "{} messages beside a client that does not read",
+            "{} messages, with and without a client that does not read",
             self.stalled
         );
         let stalled = progress.step("stalled", &what, |_| {
-            let words = |_| format!("stalled {}", self.stalled);
-            meter.rows(rounds, &[Ws, Ours], Cores::Any, words)
+            let run = |what: &str| {
+                let words = |_| format!("{what} {}", self.stalled);
+                meter.rows(rounds, &[Ws, Ours], Cores::Any, words)
+            };
+            Ok((run("stalled")?, run("alone")?))
         });
-        let ((same_core, two_cores), (flood, paced), (join, many)) =
-            (round_trips?, fan_out?, join?);
-        Some(Figures {
+        let (stalled, alone) = stalled.unwrap_or_default();
+        Figures {
             plan: self,
-            same_core,
-            two_cores,
-            flood,
-            paced,
-            idle: idle?,
-            join,
-            many,
-            stalled: stalled?,
-        })
+            same_core: same_core.unwrap_or_default(),
+            two_cores: two_cores.unwrap_or_default(),
+            flood: flood.unwrap_or_default(),
+            paced: paced.unwrap_or_default(),
+            idle: idle.unwrap_or_default(),
+            join: join.unwrap_or_default(),
+            many: many.unwrap_or_default(),
+            stalled,
+            alone,
+        }
+    }
+
+    fn trips(self) -> String {
+        format!("{} round trips, {} rounds", self.round_trips, self.rounds)
     }
 }

@@ -26,9 +26,7 @@ pub(crate) fn run(effort: Effort) -> anyhow::Result<()> {
         return progress.finish();
     }
     let load = machine::load();
-    let Some(figures) = plan.carry_out(&Meter::new(script)?, &mut progress) else {
-        return progress.finish();
-    };
+    let figures = plan.carry_out(&Meter::new(script)?, &mut progress);
     let tables = document::tables(&figures);
     let machine = format!(
         "{}- `ws` {} on {}\n{load}",
@@ -37,7 +35,8 @@ pub(crate) fn run(effort: Effort) -> anyhow::Result<()> {
         machine::node()?
     );
     println!("\n{machine}\n{tables}");
-    if effort == Effort::Full {
+    // A run without the first of all figures leaves the page as it is.
+    if effort == Effort::Full && !figures.same_core.is_empty() {
         page::write(&document::whole(&machine, &tables))?;
     }
     progress.finish()

@@ -17,6 +17,8 @@ use crate::chat::view::tool;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Open {
     pub(crate) call: ToolUseId,
+    /// The hash of the input that is shown, which binds the answer to it; an older host says none.
+    pub(crate) input_hash: Option<String>,
     pub(crate) matter: Matter,
 }
 
@@ -52,6 +54,7 @@ impl Open {
         if let ClaudeEvent::PermissionAsked(asked) = event {
             return Some(Self {
                 call: asked.tool_use_id.clone(),
+                input_hash: asked.input_hash.clone(),
                 matter: Matter::Permission {
                     kind: asked.kind.clone().unwrap_or(DecisionKind::Permission),
                     tool: asked.tool_name.clone(),
@@ -65,6 +68,7 @@ impl Open {
         };
         Some(Self {
             call: asked.tool_use_id.clone(),
+            input_hash: asked.input_hash.clone(),
             matter: Matter::Questions {
                 questions: asked.questions.clone(),
                 answers: Vec::new(),
@@ -114,6 +118,7 @@ impl Open {
     pub(crate) fn understand(&mut self, session: &ConversationId, line: &str) -> Understood {
         let line = line.trim();
         let (session, call) = (session.clone(), self.call.clone());
+        let input_hash = self.input_hash.clone();
         match &mut self.matter {
             Matter::Permission { .. } => {
                 let Some((decision, message)) = verdict(line) else {
@@ -123,6 +128,7 @@ impl Open {
                 };
                 let response = PermissionResponse {
                     message,
+                    input_hash,
                     ..PermissionResponse::new(session, call, decision)
                 };
                 Understood::Answer(Box::new(response.into()))
@@ -141,9 +147,11 @@ impl Open {
                     return Understood::Next;
                 }
                 let answer = Answer::List(answers.clone());
-                Understood::Answer(Box::new(
-                    QuestionResponse::new(session, call, answer).into(),
-                ))
+                let response = QuestionResponse {
+                    input_hash,
+                    ..QuestionResponse::new(session, call, answer)
+                };
+                Understood::Answer(Box::new(response.into()))
             }
         }
     }

@@ -352,6 +352,7 @@ impl Talk {
         for open in status.pending_permissions.iter().flatten() {
             self.add(Open {
                 call: open.tool_use_id.clone(),
+                input_hash: open.input_hash.clone(),
                 matter: Matter::Permission {
                     kind: open.kind.clone().unwrap_or(DecisionKind::Permission),
                     tool: open.tool_name.clone(),
@@ -363,6 +364,7 @@ impl Talk {
         for open in status.pending_questions.iter().flatten() {
             self.add(Open {
                 call: open.tool_use_id.clone(),
+                input_hash: open.input_hash.clone(),
                 matter: Matter::Questions {
                     questions: open.questions.clone(),
                     answers: Vec::new(),
@@ -375,6 +377,7 @@ impl Talk {
     fn permission(&mut self, open: PermissionRequest) -> Vec<Effect> {
         self.add(Open {
             call: open.tool_use_id,
+            input_hash: open.input_hash,
             matter: Matter::Permission {
                 kind: open.kind.unwrap_or(DecisionKind::Permission),
                 tool: open.tool_name,
@@ -388,6 +391,7 @@ impl Talk {
     fn questions(&mut self, open: QuestionRequest) -> Vec<Effect> {
         self.add(Open {
             call: open.tool_use_id,
+            input_hash: open.input_hash,
             matter: Matter::Questions {
                 questions: open.questions,
                 answers: Vec::new(),

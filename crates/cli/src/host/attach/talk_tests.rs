@@ -28,7 +28,7 @@ fn attached(writer: Writer) -> Talk {
 const IDLE: &str = r#"{"type":"snapshot","sessionId":"c","epoch":1,"seq":0,"status":
     {"sessionId":"c","state":"idle","claudeSessionId":null,"pendingPermission":null,"startTime":null}}"#;
 const BASH: &str = r#"{"type":"permission_request","sessionId":"c","toolUseId":"t1","toolName":"Bash",
-    "toolInput":{"command":"ls\nrm x"},"reason":"no rule"}"#;
+    "toolInput":{"command":"ls\nrm x"},"inputHash":"seen","reason":"no rule"}"#;
 const DONE: &str = r#"{"type":"request_result","success":true}"#;
 
 fn event(event: &str) -> String {
@@ -74,6 +74,21 @@ fn text_is_shown_once_however_it_comes() {
 }
 
 #[test]
+fn a_later_snapshot_shows_what_of_the_text_was_not_seen() {
+    let mut talk = attached(Writer::Person);
+    let snapshot = IDLE.replace("\"state\"", "\"partialText\":\"Hello\",\"state\"");
+    let lines = [
+        event(r#"{"type":"text","content":"Hel","at":0}"#),
+        snapshot.clone(),
+        snapshot,
+        event(r#"{"type":"text","content":" there","at":5}"#),
+        event(r#"{"type":"textComplete","text":"Hello there"}"#),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    assert_eq!(hear(&mut talk, &lines), "\nHello there\n");
+}
+
+#[test]
 fn the_end_of_the_history_is_shown_when_it_is_complete() {
     let mut talk = Talk::new(id(), place(false), Past::End, Writer::Person);
     let old: Vec<String> = (0..100)
@@ -106,6 +121,7 @@ fn a_permission_shows_all_of_the_call_and_takes_an_answer() {
     };
     assert_eq!(answer.decision.as_str(), "deny");
     assert_eq!(answer.message.as_deref(), Some("too dangerous"));
+    assert_eq!(answer.input_hash.as_deref(), Some("seen"));
     assert_eq!(talk.prompt(), Some("› "));
 }
 
@@ -124,7 +140,7 @@ fn a_decision_that_is_answered_elsewhere_goes_away() {
 #[test]
 fn questions_are_answered_one_after_the_other() {
     let mut talk = attached(Writer::Person);
-    let ask = r#"{"type":"question_request","sessionId":"c","toolUseId":"q","questions":[
+    let ask = r#"{"type":"question_request","sessionId":"c","toolUseId":"q","inputHash":"shown","questions":[
         {"question":"Which?","header":"h","multiSelect":false,"options":[{"label":"A","description":"a"},{"label":"B","description":"b"}]},
         {"question":"More?","header":"h","multiSelect":true,"options":[{"label":"C","description":"c"},{"label":"D","description":"d"}]}]}"#;
     assert!(hear(&mut talk, &[ask]).contains("1  A  a"));
@@ -140,6 +156,8 @@ fn questions_are_answered_one_after_the_other() {
         serde_json::to_string(&answer.answer).unwrap(),
         r#"["B",["C","D"]]"#
     );
+    let bound = answer.input_hash.as_deref();
+    assert_eq!(bound, Some("shown"), "an answer to what was shown");
 }
 
 #[test]

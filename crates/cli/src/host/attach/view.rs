@@ -26,12 +26,13 @@ pub(crate) struct View {
 impl View {
     /// The text that is being written already; what of it was not seen is shown.
     pub(crate) fn caught_up(&mut self, partial: &str) -> Vec<Piece> {
-        if partial.is_empty() || !self.streamed.is_empty() {
+        let news = partial.strip_prefix(self.streamed.as_str());
+        let Some(news) = news.filter(|news| !news.is_empty()) else {
             return Vec::new();
-        }
+        };
         partial.clone_into(&mut self.streamed);
         self.length = units(partial);
-        vec![Piece::flow(partial)]
+        vec![Piece::flow(news)]
     }
 
     pub(crate) fn event(&mut self, event: &ClaudeEvent) -> Vec<Piece> {
@@ -78,6 +79,7 @@ impl View {
             | ClaudeEvent::SessionReset(_)
             | ClaudeEvent::Rewound(_)
             | ClaudeEvent::JournalDamage(_)
+            | ClaudeEvent::Remark(_)
             | ClaudeEvent::Limits(_)
             | ClaudeEvent::ApiRetry(_)
             // Decisions are shown as what they ask, and states by the prompt.
@@ -194,6 +196,7 @@ fn remark(event: &ClaudeEvent) -> Vec<Piece> {
             Tone::Dim,
             format!("──── rewound to before entry {} ────", rewound.before_seq),
         ),
+        ClaudeEvent::Remark(said) => (Tone::Dim, said.text.clone()),
         ClaudeEvent::JournalDamage(damage) => {
             let bytes = damage.to.saturating_sub(damage.from);
             (

@@ -10,7 +10,7 @@ use super::{run, with_project};
 use crate::up::half_said;
 
 /// Reads the JSON lines of a command until one is as wanted. The output is given back to it.
-pub(super) fn see(child: &mut Child, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
+pub(crate) fn see(child: &mut Child, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
     let mut seen = Vec::new();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     loop {

@@ -2,9 +2,12 @@
 
 mod asked;
 mod decisions;
+mod exports;
 mod files;
-mod lasting;
+pub(crate) mod lasting;
+mod squatted;
 mod terminals;
+mod worktrees;
 
 use std::process::{Command, Output, Stdio};
 
@@ -24,7 +27,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    fn of(output: Output) -> Self {
+    pub(crate) fn of(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
             out: String::from_utf8(output.stdout).unwrap(),

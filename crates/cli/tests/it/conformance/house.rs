@@ -27,7 +27,7 @@ pub(crate) struct House {
     relay: Option<Child>,
     address: String,
     machines: Vec<Machine>,
-    _api: Option<FakeApi>,
+    api: Option<FakeApi>,
 }
 
 /// A Pylon and a host on one data folder.
@@ -42,6 +42,11 @@ struct Machine {
 }
 
 impl House {
+    /// Whether the agent is a real CLI.
+    pub(crate) fn is_real(&self) -> bool {
+        self.api.is_some()
+    }
+
     /// A place without processes, with machines of these ids and names.
     pub(crate) async fn new(agent: &Agent, machines: &[(u32, &str)]) -> Self {
         let place = tempfile::tempdir().unwrap();
@@ -70,7 +75,7 @@ impl House {
             relay: None,
             address: String::new(),
             machines,
-            _api: api,
+            api,
         };
         for index in 0..house.machines.len() {
             house.admit_machine(index);
@@ -100,6 +105,17 @@ impl House {
     pub(crate) fn kill_pylon(&mut self, id: u32) {
         let mut pylon = self.machine(id).pylon.take().unwrap();
         pylon.kill().unwrap();
+        pylon.wait().unwrap();
+    }
+
+    /// The process of the Pylon of a machine.
+    pub(crate) fn pylon_pid(&mut self, id: u32) -> u32 {
+        self.machine(id).pylon.as_ref().unwrap().id()
+    }
+
+    /// Waits until the Pylon of a machine has ended by itself.
+    pub(crate) fn wait_for_pylon(&mut self, id: u32) {
+        let mut pylon = self.machine(id).pylon.take().unwrap();
         pylon.wait().unwrap();
     }
 

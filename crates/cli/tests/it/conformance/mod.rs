@@ -21,6 +21,7 @@ mod shape;
 mod table;
 mod tasks;
 
+use estelle_sim::api::RealCli;
 use serde_json::{Value, json};
 
 use crate::host::stage::Agent;
@@ -100,7 +101,22 @@ fn failure(frame: &Value, code: &str, request: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_client_goes_through_every_message() {
-    let mut house = House::new(&Agent::Simulator, &[(1, "Selene"), (2, "Stella")]).await;
+    walk(&Agent::Simulator).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_goes_through_every_message_with_2_1_197() {
+    walk(&Agent::Real(RealCli::v197().unwrap())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_goes_through_every_message_with_2_1_325() {
+    walk(&Agent::Real(RealCli::v325().unwrap())).await;
+}
+
+/// The whole book, with an agent behind the host of every machine.
+async fn walk(agent: &Agent) {
+    let mut house = House::new(agent, &[(1, "Selene"), (2, "Stella")]).await;
     let deploy = [("ESTELLE_DEPLOY_APK_URL", release::APK)];
     crate::deploy::stage::lay_out(&mut house, &[SELENE], &deploy);
     let mut cast = Cast::enter(&mut house).await;

@@ -8,13 +8,26 @@ use super::shape::check;
 use super::table::Book;
 use super::{Cast, SELENE};
 
+/// What a process of a conversation is at, and why.
+pub(super) fn process() -> Value {
+    json!({
+        "status": "id", "paused?": "any", "exitCode?": "number", "cause?": "id", "why?": "id",
+    })
+}
+
+/// What an agent is at.
+pub(super) fn activity() -> Value {
+    json!({"type": "thinking|responding|tool", "toolName?": "id"})
+}
+
 /// A conversation in a list.
 fn conversation() -> Value {
     json!({
         "conversationId": "id", "name": "id", "skillType": "general|planner|worker",
         "status": "idle|working|permission", "claudeSessionId": "id|null",
         "unread?": "bool", "permissionMode?": "string", "model?": "string", "isActive?": "bool",
-        "createdAt?": "ms", "updatedAt?": "ms",
+        "createdAt?": "ms", "updatedAt?": "ms", "workingDir?": "id", "branch?": "id",
+        "process?": process(), "activity?": activity(),
     })
 }
 
@@ -50,6 +63,8 @@ pub(super) async fn chapter(house: &House, cast: &mut Cast, book: &mut Book) {
     book.shows("places", [14, 15]);
     let made = create(house, cast).await;
     book.shows("places", [16, 17, 18, 19]);
+    folders(&mut cast.owner).await;
+    book.shows("places", [65, 66]);
     let id = &made["workspace"]["workspaceId"];
     let first = &made["conversation"]["conversationId"];
 
@@ -77,6 +92,26 @@ pub(super) async fn chapter(house: &House, cast: &mut Cast, book: &mut Book) {
 }
 
 /// `workspace_list` without a payload, to all Pylons: each answers the asker, and nobody else.
+/// Where a workspace could be: at home unless a path is said, and nowhere that is not shown.
+async fn folders(owner: &mut Probe) {
+    let usual = owner.done(SELENE, "folder_list", &json!({})).await;
+    let again = json!({"path": usual["path"]});
+    let again = owner.done(SELENE, "folder_list", &again).await;
+    for told in [&usual, &again] {
+        assert_eq!(told["deviceId"], SELENE, "{told}");
+        assert_eq!(told["success"], true, "{told}");
+        assert!(told["path"].is_string(), "{told}");
+        let names = told["folders"].as_array().unwrap();
+        assert!(names.iter().all(Value::is_string), "{told}");
+    }
+    assert_eq!(usual["folders"], again["folders"]);
+    let hidden = json!({"path": "/"});
+    let refused = owner.ask(SELENE, "folder_list", &hidden).await;
+    let refused = &refused["payload"];
+    assert_eq!(refused["errorCode"], "bad_path", "{refused}");
+    assert_eq!(refused["success"], false, "{refused}");
+}
+
 async fn all_pylons_answer(cast: &mut Cast) {
     cast.viewer.fence().await;
     let (mark, others) = (cast.owner.mark(), cast.viewer.mark());

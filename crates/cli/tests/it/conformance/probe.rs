@@ -258,9 +258,15 @@ fn answered_by(kind: &str) -> &str {
         "conversation_select" | "history_request" => "history",
         "conversation_fork" => "conversation_create",
         "usage_request" => "usage",
-        "rules_request" => "rules",
+        "rules_request" | "rule_change" | "tool_revoke" => "rules",
         "version_check_request" => "version_check",
         "app_update_request" => "app_update",
+        "budget_request" | "budget_set" => "budget",
+        "notifications_request"
+        | "notifications_set"
+        | "push_subscribe"
+        | "push_unsubscribe"
+        | "push_test" => "notifications",
         other => other,
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 /// The requirements on the messages between devices that are carried out.
-const ALL: std::ops::RangeInclusive<u8> = 1..=64;
+const ALL: std::ops::RangeInclusive<u8> = 1..=66;
 
 /// Requirement, chapter of the walk, and what it looks at.
 const TABLE: &[(u8, &str, &str)] = &[
@@ -228,6 +228,16 @@ const TABLE: &[(u8, &str, &str)] = &[
         64,
         "release",
         "a report is acknowledged, kept with its context, and listed by `estelle bugs`",
+    ),
+    (
+        65,
+        "places",
+        "the folders where a workspace could be, by their path and without one",
+    ),
+    (
+        66,
+        "places",
+        "`folder_list_result` with them, and of what is not shown",
     ),
 ];
 

@@ -1,15 +1,17 @@
 //! Deploys with real programs: a repository, builds, switches, restarts, and everything that may go wrong with them.
 
+mod itself;
 mod killed;
 mod refusals;
 pub(crate) mod stage;
+mod stumbling;
 
 use std::process::Command;
 
 use estelle_sim::script::Script;
 use serde_json::{Value, json};
 
-use stage::{BUILT, SOUND, Stage};
+use stage::{BUILT, SOUND, Stage, runs_build};
 
 /// A conversation in which a permission waits.
 struct Waiting {
@@ -139,6 +141,7 @@ async fn a_deploy_in_the_middle_of_a_turn_loses_nothing() {
         let status = stage.status(machine).await;
         assert_eq!(status["runningCommit"], commit, "{status}");
         assert_eq!(status["phase"], "idle", "{status}");
+        assert!(runs_build(stage.house.pylon_pid(machine), "2.0"));
     }
     assert_ne!((stage.behind(1), stage.behind(2)), (one, two));
     let release: Value = serde_json::from_slice(&std::fs::read(&published).unwrap()).unwrap();

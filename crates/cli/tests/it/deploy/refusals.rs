@@ -185,6 +185,8 @@ async fn another_pylon_cannot_lead_us_astray() {
             "payload": {"commitHash": commit, "version": "9", "leadPylonId": leader, "buildTime": "../../../../x"},
         })
     };
+    let former = git(&stage.repository(), &["rev-parse", "HEAD"]);
+    let former = former.trim().to_owned();
     let commit = stage.commit("2.0", SOUND);
     git(&stage.repository(), &["checkout", "--quiet", "-b", "side"]);
     let aside = stage.commit("evil", SOUND);
@@ -230,5 +232,11 @@ async fn another_pylon_cannot_lead_us_astray() {
     });
     lead.send(&restart).await;
     stage.runs(1, "2.0").await;
+    // Nor is it led back to a build that it left, with all the faults that are mended since.
+    lead.send(&start(&former, SCRIPTED)).await;
+    let ack = lead
+        .until(|frame| frame["type"] == "deploy_start_ack" && frame["payload"]["success"] == false)
+        .await;
+    refused(&ack["payload"], "internal", "is older than");
     stage.house.assert_calm();
 }

@@ -12,16 +12,25 @@ use crate::host::stage::Agent;
 /// The program that is tested.
 pub(super) const BUILT: &str = env!("CARGO_BIN_EXE_estelle");
 /// A build that is the tested program under another version.
-const BUILD: &str = r#"cp VERSION "$ESTELLE_DEPLOY_OUT/version" && sh ./make.sh"#;
-/// What makes the program.
-pub(super) const SOUND: &str = r#"rm -f "$ESTELLE_DEPLOY_OUT/estelle"; ln "$BUILT" "$ESTELLE_DEPLOY_OUT/estelle" 2>/dev/null || cp "$BUILT" "$ESTELLE_DEPLOY_OUT/estelle""#;
+pub(super) const BUILD: &str = r#"cp VERSION "$ESTELLE_DEPLOY_OUT/version" && sh ./make.sh"#;
+/// What makes the program: another file than the tested one, which says at its end of which version it is.
+pub(super) const SOUND: &str = r#"
+new="$ESTELLE_DEPLOY_OUT/estelle"
+cp "$BUILT" "$new.part" && printf '\nbuild %s\n' "$(cat VERSION)" >> "$new.part" && mv "$new.part" "$new"
+"#;
+
+/// Whether a process runs the build of a version, which is another file than the tested program.
+pub(super) fn runs_build(pid: u32, version: &str) -> bool {
+    let program = std::fs::read(format!("/proc/{pid}/exe")).unwrap();
+    let built = std::fs::metadata(BUILT).unwrap().len();
+    program.len() as u64 > built && program.ends_with(format!("\nbuild {version}\n").as_bytes())
+}
 
 /// Gives machines a program of their own, and a repository to deploy from. Before they are started.
 pub(crate) fn lay_out(house: &mut House, ids: &[u32], more: &[(&str, &str)]) {
     let repository = house.path("repository");
     std::fs::create_dir(&repository).unwrap();
-    git(&repository, &["init", "--quiet", "-b", "main"]);
-    commit(&repository, "1.1", SOUND);
+    lay_out_repository(&repository, "1.1", SOUND);
     let path = std::env::var("PATH").unwrap();
     for id in ids {
         house.own_program(*id);
@@ -212,6 +221,12 @@ pub(super) async fn is_gone(pid: u32) {
     };
     let limit = std::time::Duration::from_mins(1);
     tokio::time::timeout(limit, gone).await.unwrap();
+}
+
+/// A repository in an empty folder: its version, and the script that makes its program.
+pub(super) fn lay_out_repository(folder: &Path, version: &str, script: &str) {
+    git(folder, &["init", "--quiet", "-b", "main"]);
+    commit(folder, version, script);
 }
 
 fn commit(repository: &Path, version: &str, script: &str) -> String {

@@ -18,8 +18,8 @@ async fn a_background_command_does_not_outlive_the_clean_up(cli: RealCli) {
     let willing = Options::new().can_use_tool(|request, _| async move { request.allow() });
     let session = run.session(&willing);
     let work = run.place.path().join("work");
-    let watch = RunWatch::new().unwrap();
-    let bell = watch.watch(&work).unwrap();
+    let watch = RunWatch::default();
+    let bell = watch.watch(&work);
     let command = "echo $$ > pid.new; mv pid.new pid; exec sleep 600";
     let background = json!({"command": command, "run_in_background": true, "description": "wait"});
     let script = Script::new().tool("Bash", background).say("done");

@@ -13,10 +13,11 @@ use estelle_claude::{Body, Session, StreamError};
 use estelle_host::run::{Tombstoned, start, tombstone};
 use estelle_sim::api::RealCli;
 use estelle_sim::script::Script;
+use rustix::process::Signal;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use stage::{Agent, Run, kill, place, prepared, shim_command, simulated};
+use stage::{Agent, Run, kill, place, prepared, shim_command, signal, simulated};
 
 /// Every piece of text, up to the result.
 #[expect(
@@ -105,6 +106,43 @@ async fn a_killed_shim_takes_nothing_with_it() {
     assert_eq!(session.close().await.exit, Exit::Unknown);
 }
 
+/// The kernel hangs up on the group of a stopped process when its last parent in the session dies: a run has a session of
+/// its own, so there is none to lose.
+async fn a_held_agent_is_not_hung_up_on_when_its_shim_dies(agent: &Agent) {
+    let run = Run::start(agent).await;
+    signal(run.record.pid, Signal::STOP);
+    state_is(run.record.pid, &['T']).await;
+    kill(run.record.shim_pid);
+    state_is(run.record.shim_pid, &['Z', 'X']).await;
+    signal(run.record.pid, Signal::CONT);
+    let mut session = run.session(&Options::new());
+    session
+        .send(Script::new().say("still here").prompt())
+        .await
+        .unwrap();
+    assert_eq!(texts(&mut session).await.concat(), "still here");
+    assert_eq!(session.close().await.exit, Exit::Unknown);
+}
+
+/// Waits until a process is in one of these states, or gone.
+async fn state_is(pid: u32, wanted: &[char]) {
+    let is_so = || {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let state = stat
+            .rsplit_once(") ")
+            .and_then(|(_, rest)| rest.chars().next());
+        state.is_none_or(|state| wanted.contains(&state))
+    };
+    let waiting = async {
+        while !is_so() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_mins(1), waiting)
+        .await
+        .unwrap();
+}
+
 #[tokio::test]
 async fn a_generation_that_was_given_up_is_never_started() {
     let place = place();
@@ -171,4 +209,5 @@ macro_rules! on_all_agents {
 on_all_agents!(
     a_turn_goes_on_when_its_host_dies_in_mid_stream,
     a_permission_that_was_open_when_the_host_died_can_still_be_given,
+    a_held_agent_is_not_hung_up_on_when_its_shim_dies,
 );

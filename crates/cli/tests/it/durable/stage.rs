@@ -49,8 +49,8 @@ impl Run {
         let marker = marker(place.path());
         let folder = prepared(place.path(), &launch);
         cgroup::prepare(&folder, &marker);
-        let watch = RunWatch::new().unwrap();
-        let bell = watch.watch(folder.path()).unwrap();
+        let watch = RunWatch::default();
+        let bell = watch.watch(folder.path());
         let shim = start(&folder, &shim_command()).unwrap();
         let record = loop {
             let rung = bell.notified();
@@ -93,8 +93,12 @@ impl Drop for Run {
 }
 
 pub(crate) fn kill(pid: u32) {
+    signal(pid, Signal::KILL);
+}
+
+pub(crate) fn signal(pid: u32, what: Signal) {
     let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    kill_process(pid, what).unwrap();
 }
 
 pub(crate) fn shim_command() -> ShimCommand {

@@ -1,6 +1,7 @@
 //! The life of a session's process as clients see it: stop, resume, an end of its own, and the end of everything.
 
 use estelle_sim::script::Script;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::client::Api;
@@ -115,10 +116,18 @@ async fn an_end_of_its_own_is_an_error_with_the_exit_code_and_nothing_starts_by_
     let api = Api::of(&machine);
     let session = api.session(&machine).await;
     let mut watcher = api.watch(&session, "").await;
-    speak(&api, &session, "SCRIPT:[{\"crash\":3}]").await;
+    let script = r#"SCRIPT:[{"malformed":"data: the last words"},{"crash":3}]"#;
+    speak(&api, &session, script).await;
+    watcher.status("waiting_input").await;
+    speak(&api, &session, r#"SCRIPT:[{"crash":3}]"#).await;
     let error = watcher.kind("error").await;
     assert_eq!(error["exit_code"], 3, "{error}");
-    assert!(!error["content"].as_str().unwrap().is_empty());
+    let content = error["content"].as_str().unwrap();
+    // R127: the exit code and what it wrote to stderr.
+    assert!(
+        content.contains("code 3") && content.contains("the last words"),
+        "{content}"
+    );
     // Which of the two comes first is nobody's promise.
     let is_told = |m: &Value| m["type"] == "status_change" && m["status"] == "error";
     if !watcher.seen.iter().any(is_told) {
@@ -153,11 +162,7 @@ async fn an_end_in_good_order_is_told_and_nothing_starts_by_itself() {
         .until(|m| m["type"] == "output" && m["final"] == true)
         .await;
     watcher.status("waiting_input").await;
-    let run = format!("data/conversations/{session}/runs/1/run.json");
-    let run: Value = serde_json::from_slice(&std::fs::read(machine.path(&run)).unwrap()).unwrap();
-    let pid = i32::try_from(run["pid"].as_u64().unwrap()).unwrap();
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    crate::up::stage::signal(run_pid(&machine, &session), Signal::INT);
     watcher.status("completed").await;
 }
 
@@ -179,7 +184,75 @@ async fn the_end_of_the_host_with_its_runs_is_announced_with_the_real_grace() {
     assert!(stop.status.success(), "{stop:?}");
     let shutdown = watcher.kind("server_shutdown").await;
     assert_eq!(shutdown["gracePeriodSeconds"], 7, "{shutdown}");
+    assert_eq!(shutdown["reason"], "SIGTERM", "{shutdown}");
     let paused = watcher.kind("process_paused").await;
     assert_eq!(paused["reason"], "server_shutdown");
     assert_eq!(paused["canResume"], true);
+}
+
+/// R110, R130, C33: where a signal is to end the processes, everybody is told first, then of each process.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_that_ends_the_processes_is_told_to_everybody() {
+    for (signal, name) in [(Signal::TERM, "SIGTERM"), (Signal::INT, "SIGINT")] {
+        let settings = [("ESTELLE_SHUTDOWN_STOPS_RUNS", "true")];
+        let mut machine = Machine::start_with(&Agent::Simulator, &settings).await;
+        let api = Api::of(&machine);
+        let session = api.session(&machine).await;
+        let mut watcher = api.watch(&session, "").await;
+        speak(&api, &session, &Script::new().say("hello").prompt()).await;
+        watcher
+            .until(|m| m["type"] == "output" && m["final"] == true)
+            .await;
+        watcher.status("waiting_input").await;
+        let host = machine.host_pid();
+        let ended = machine.end_up_by(signal);
+        assert_eq!(ended.code(), Some(0), "{ended:?}");
+        let shutdown = watcher.kind("server_shutdown").await;
+        assert_eq!(shutdown["reason"], name, "{shutdown}");
+        assert_eq!(shutdown["gracePeriodSeconds"], 7, "{shutdown}");
+        let paused = watcher.kind("process_paused").await;
+        assert_eq!(paused["reason"], "server_shutdown", "{paused}");
+        assert_eq!(watcher.end().await, Some(1001));
+        assert!(!is_running(host), "the host ends with its processes");
+        // What was said is there the next time, and goes on.
+        machine.up();
+        let api = Api::of(&machine);
+        let whole = api
+            .done(&format!("GET /api/sessions/{session}"), None)
+            .await;
+        assert_eq!(whole["session"]["status"], "stopped", "{whole}");
+        api.done(&format!("POST /api/sessions/{session}/resume"), None)
+            .await;
+    }
+}
+
+/// C52: usually only the way to them ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_signal_leaves_the_processes_alone_unless_it_is_to_end_them() {
+    let mut machine = Machine::start(&Agent::Simulator).await;
+    let api = Api::of(&machine);
+    let session = api.session(&machine).await;
+    let mut watcher = api.watch(&session, "").await;
+    speak(&api, &session, &Script::new().say("hello").prompt()).await;
+    watcher.status("running").await;
+    watcher.status("waiting_input").await;
+    let host = machine.host_pid();
+    let run = run_pid(&machine, &session);
+    assert!(machine.end_up_by(Signal::TERM).success());
+    assert_eq!(watcher.end().await, Some(1001));
+    let is_end = |m: &Value| m["type"] == "server_shutdown" || m["type"] == "process_paused";
+    assert!(!watcher.seen.iter().any(is_end), "{:#?}", watcher.seen);
+    assert!(is_running(host) && is_running(run));
+}
+
+fn is_running(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+    stat.is_ok_and(|stat| !stat.contains(") Z "))
+}
+
+/// The first process of a session.
+fn run_pid(machine: &Machine, session: &str) -> u32 {
+    let run = format!("data/conversations/{session}/runs/1/run.json");
+    let run: Value = serde_json::from_slice(&std::fs::read(machine.path(&run)).unwrap()).unwrap();
+    u32::try_from(run["pid"].as_u64().unwrap()).unwrap()
 }

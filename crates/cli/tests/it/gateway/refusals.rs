@@ -26,7 +26,8 @@ async fn l1_to_l9_other_pages_and_names_are_refused_on_every_route_and_upgrade()
     let api = Api::of(&machine);
     let bearer = format!("Authorization: Bearer {}\r\n", api.token);
     let document = api.plain("GET /api/openapi.json", "", "").await.json();
-    let mut lines = vec!["GET /ws/sessions/x".to_owned(), "GET /nothing".to_owned()];
+    let beside = ["GET /ws/sessions/x", "GET /ws/terminals/x", "GET /nothing"];
+    let mut lines: Vec<String> = beside.map(str::to_owned).into();
     for (path, item) in document["paths"].as_object().unwrap() {
         let methods = item
             .as_object()
@@ -64,10 +65,12 @@ async fn l1_to_l9_other_pages_and_names_are_refused_on_every_route_and_upgrade()
         ("origin", "null"),
         ("host", "evil.com"),
     ] {
-        let opened = api
-            .knock(&path, &[("authorization", &token), (name, value)])
-            .await;
-        assert_eq!(refusal(opened), 403, "{name}: {value}");
+        for path in [path.as_str(), "/ws/terminals/t-1"] {
+            let opened = api
+                .knock(path, &[("authorization", &token), (name, value)])
+                .await;
+            assert_eq!(refusal(opened), 403, "{path} with {name}: {value}");
+        }
     }
     let own = format!("http://{}", api.address);
     let opened = api
@@ -257,9 +260,21 @@ async fn w5_to_w13_bad_frames_end_their_connection_alone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn neither_tokens_nor_paths_are_logged() {
-    let machine = Machine::start(&Agent::Simulator).await;
+    // Whatever somebody who looks for a fault asks for.
+    let settings = [("ESTELLE_LOG", "trace,tungstenite::protocol=trace")];
+    let machine = Machine::start_with(&Agent::Simulator, &settings).await;
     let api = Api::of(&machine);
     let session = api.session(&machine).await;
+    // A token that comes with the first message is read by other hands.
+    let path = format!("/ws/sessions/{session}");
+    let socket = api.knock(&path, &[]).await.unwrap();
+    let mut watcher = super::client::Watcher {
+        socket,
+        seen: Vec::new(),
+    };
+    let auth = json!({"type": "auth", "token": api.token});
+    watcher.say(auth).await;
+    watcher.status("waiting_input").await;
     api.call(&format!("GET /api/sessions/{session}/secret-path"), None)
         .await;
     api.plain(
@@ -275,6 +290,7 @@ async fn neither_tokens_nor_paths_are_logged() {
         )
         .await;
     let log = std::fs::read_to_string(machine.path("data/up.log")).unwrap();
+    assert!(log.contains("TRACE") || log.contains("DEBUG"), "{log}");
     for secret in [api.token.as_str(), "leaked-token", "secret-path"] {
         assert!(!log.contains(secret), "{secret}");
     }

@@ -1,7 +1,7 @@
 //! The WebSocket of a session: what is told, once and in order, also to somebody who comes back.
 
 use estelle_sim::script::Script;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::client::Api;
 use crate::host::stage::Agent;
@@ -33,7 +33,7 @@ async fn what_is_said_comes_in_pieces_and_once() {
         .await;
     watcher.status("waiting_input").await;
     assert_eq!(watcher.text(), "one two three");
-    let kinds = ["output", "status_change", "accepted"];
+    let kinds = ["output", "status_change", "caught_up", "accepted"];
     let others = watcher
         .seen
         .iter()
@@ -92,6 +92,82 @@ async fn whoever_comes_back_misses_nothing_and_hears_nothing_twice() {
         .await;
     fresh.kind("error").await;
     assert_eq!(fresh.text(), "");
+}
+
+/// Whoever takes the place of each message that has one as its cursor, as a client does.
+fn cursor(seen: &[Value]) -> Option<String> {
+    let placed = seen.iter().rev().find(|m| m["seq"].is_u64())?;
+    let epoch = placed["epoch"].as_u64();
+    let epoch = epoch.map(|epoch| format!("&epoch={epoch}"));
+    Some(format!(
+        "?after_seq={}{}",
+        placed["seq"],
+        epoch.unwrap_or_default()
+    ))
+}
+
+/// A connection may break after any message, also before anything missed was told.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_is_cut_after_its_first_message_loses_nothing() {
+    let machine = Machine::start(&Agent::Simulator).await;
+    let api = Api::of(&machine);
+    let session = api.session(&machine).await;
+    // Somebody who came before anything was said has a cursor as well.
+    let mut early = api.watch(&session, "").await;
+    early.kind("caught_up").await;
+    let before = cursor(&early.seen).unwrap();
+    let mut watcher = api.watch(&session, "").await;
+    let line = format!("POST /api/sessions/{session}/input");
+    for said in ["first", "missed", "missed too"] {
+        let script = Script::new().say(said).prompt();
+        api.done(&line, Some(json!({"content": script}))).await;
+        let is_said = |m: &Value| m["type"] == "output" && m["final"] == true;
+        watcher.until(is_said).await;
+        watcher.status("waiting_input").await;
+    }
+    let mut seen = early.seen;
+    drop(early.socket);
+    // Each of these connections breaks after one message more.
+    for length in 1.. {
+        let query = cursor(&seen).unwrap();
+        let mut back = api.watch(&session, &query).await;
+        let mut is_caught_up = false;
+        for _ in 0..length {
+            back.next().await.unwrap();
+            is_caught_up |= back.seen.last().unwrap()["type"] == "caught_up";
+            if is_caught_up {
+                break;
+            }
+        }
+        seen.append(&mut back.seen);
+        if is_caught_up {
+            break;
+        }
+    }
+    let said = seen.iter().filter_map(|m| m["content"].as_str());
+    assert_eq!(said.collect::<Vec<_>>(), ["first", "missed", "missed too"]);
+
+    // Over REST the same is told.
+    let line = format!("GET /api/sessions/{session}/events");
+    let page = api.done(&format!("{line}{before}"), None).await;
+    let told = seen.iter().filter(|m| m["type"] == "output");
+    assert_eq!(page["events"], json!(told.collect::<Vec<_>>()));
+    assert_eq!(
+        (&page["status"], &page["has_more"]),
+        (&json!("waiting_input"), &json!(false))
+    );
+    let after = format!("?after_seq={}&epoch={}", page["seq"], page["epoch"]);
+    assert_eq!(
+        Some(after.clone()),
+        cursor(&seen),
+        "one cursor for both ways"
+    );
+    let page = api.done(&format!("{line}{after}"), None).await;
+    assert_eq!(page["events"], json!([]));
+    let stale = api
+        .refused(&format!("{line}?after_seq=1&epoch=9"), None)
+        .await;
+    assert_eq!(stale, (409, "stale_cursor".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -160,8 +160,17 @@ pub(super) async fn an_elicitation_is_answered_once_over_the_death_of_the_host(a
     let stage = Stage::new(agent).await;
     let host = stage.open();
     let (listener, asked) = begin_elicitation(agent, &stage, &host).await;
-    let size = BTreeMap::from([("size".to_owned(), Choice::One("L".to_owned()))]);
-    let given = Answer::Map(size);
+    let filled = |name: &str| {
+        let value = Choice::One("L".to_owned());
+        Answer::Map(BTreeMap::from([(name.to_owned(), value)]))
+    };
+    // One that does not fit is refused with what would, and the form stays open.
+    let id = conversation("conv-1");
+    let wrong = QuestionResponse::new(id, asked.tool_use_id.clone(), filled("sise"));
+    let refused = submit(&host, wrong).await.unwrap_err();
+    assert_eq!(refused.error.code, ErrorCode::InvalidMessage);
+    assert!(refused.error.message.contains("it has size"), "{refused}");
+    let given = filled("size");
     let listener = is_answered_over_a_death(&stage, host, listener, &asked, given).await;
     assert_eq!(
         heard(&stage, &listener),

@@ -98,6 +98,64 @@ fn is_running(pid: &str) -> bool {
     stat.is_ok_and(|stat| !stat.contains(") Z "))
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_hangs_is_ended_by_a_stop() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    // It passes its trial, and then it never says a word.
+    let hang = format!(
+        "case \"$PWD $*\" in *canary*|*--version*) exec {} \"$@\";; esac\n{}",
+        stage.program.display(),
+        stage.wait_for("go")
+    );
+    stage.program = stage.wrapped("agent", &hang, &stage.program);
+    stage.grace = std::time::Duration::from_millis(300);
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let lost = message(&stage, &id, &Script::new().say("never").prompt());
+    submit(&host, lost).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    let pid = |status: estelle_proto::ipc::SessionStatus| status.evidence.and_then(|one| one.pid);
+    while pid(status(&host, &id).await).is_none() {
+        tokio::task::yield_now().await;
+    }
+    submit(&host, StopSession::new(id.clone())).await.unwrap();
+    listener.idle().await;
+    while pid(status(&host, &id).await).is_some() {
+        tokio::task::yield_now().await;
+    }
+    stage.open_gate("go");
+    said(&stage, &host, &mut listener, "after").await;
+    assert!(!listener.texts().iter().any(|text| text == "never"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shutdown_sends_sigterm_at_once_and_not_after_a_part_of_the_grace() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    // It hears no word of ours, only signals.
+    let deaf = format!(
+        "case \"$PWD $*\" in *canary*|*--version*) exec {} \"$@\";; esac\n{}",
+        stage.program.display(),
+        stage.wait_for("go")
+    );
+    stage.program = stage.wrapped("agent", &deaf, &stage.program);
+    stage.grace = std::time::Duration::from_hours(1);
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let lost = message(&stage, &id, &Script::new().say("never").prompt());
+    submit(&host, lost).await.unwrap();
+    while status(&host, &id)
+        .await
+        .evidence
+        .and_then(|one| one.pid)
+        .is_none()
+    {
+        tokio::task::yield_now().await;
+    }
+    let limit = std::time::Duration::from_mins(2);
+    let ended = tokio::time::timeout(limit, host.stop_runs("SIGTERM")).await;
+    assert_eq!(ended, Ok(1), "a quarter of an hour is not at once");
+}
+
 pub(super) async fn a_new_session_drops_what_waits_in_the_agent_and_says_so(agent: &Agent) {
     let stage = Stage::new(agent).await;
     let (host, mut listener) = queued(&stage).await;

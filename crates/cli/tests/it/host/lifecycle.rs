@@ -10,10 +10,11 @@ use estelle_proto::ipc::{
     ResumeSession, StopSession, Subscribe,
 };
 use estelle_proto::runs::PauseReason;
-use estelle_proto::{Epoch, ErrorCode};
+use estelle_proto::{ClaudeSessionId, Epoch, ErrorCode, ToolUseId};
 use estelle_sim::script::Script;
 use serde_json::json;
 
+use super::heard;
 use super::stage::{Agent, Listener, Stage, conversation, message, status, submit};
 use crate::durable::stage::kill;
 
@@ -81,6 +82,7 @@ pub(super) async fn a_stopped_process_is_resumed_with_its_history(agent: &Agent)
 }
 
 pub(super) async fn a_session_that_is_gone_is_begun_afresh_once(agent: &Agent) {
+    heard::begin();
     let stage = Stage::new(agent).await;
     let (host, mut listener) = opened(&stage).await;
     let id = conversation("conv-1");
@@ -104,6 +106,8 @@ pub(super) async fn a_session_that_is_gone_is_begun_afresh_once(agent: &Agent) {
     listener.idle().await;
     assert_eq!(listener.texts().last().map(String::as_str), Some("fresh"));
     let now = status(&host, &id).await;
+    let gone = session.as_ref().map(ClaudeSessionId::as_str).unwrap();
+    assert!(heard::warned(gone, "does not exist any more"));
     assert_ne!(now.claude_session_id, session);
     assert_eq!(
         now.evidence
@@ -171,6 +175,18 @@ pub(super) async fn a_new_session_forgets_what_was_said(agent: &Agent) {
     listener.assert_dense();
 }
 
+/// The calls by which sub-agents were begun.
+fn calls_of_agents(listener: &Listener) -> Vec<ToolUseId> {
+    let calls = listener.events.iter().filter_map(|event| {
+        let ClaudeEvent::ToolInfo(tool) = &event.event else {
+            return None;
+        };
+        let is_agent = ["Agent", "Task"].contains(&tool.tool_name.as_str());
+        tool.tool_use_id.clone().filter(|_| is_agent)
+    });
+    calls.collect()
+}
+
 pub(super) async fn a_sub_agent_may_ask_after_its_turn_has_ended(agent: &Agent) {
     let stage = Stage::new(agent).await;
     let host = stage.open();
@@ -192,6 +208,7 @@ pub(super) async fn a_sub_agent_may_ask_after_its_turn_has_ended(agent: &Agent) 
         let asked = listener.asked().await;
         let is_last = asked.tool_name == "Write";
         if is_last {
+            assert_eq!(asked.parent_tool_use_id, calls_of_agents(&listener).pop());
             assert!(!file.exists());
             assert_eq!(
                 status(&host, &id).await.state,

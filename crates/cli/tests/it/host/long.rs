@@ -59,7 +59,7 @@ pub(super) async fn a_message_that_no_pipe_holds_can_be_read_and_its_neighbours_
     listener.idle().await;
     let tools = listener.events.iter();
     let tools: Vec<_> = tools
-        .filter_map(|event| super::returned(&event.event))
+        .filter_map(|event| super::returned_tool(&event.event))
         .collect();
     assert_eq!(tools.len(), 3, "{tools:?}");
     assert!(

@@ -204,9 +204,22 @@ async fn a_cursor_gets_the_rest_and_a_foreign_one_everything() {
         chain_hash: Some(estelle_proto::ChainHash::parse(hash).unwrap()),
         ..Subscribe::new(id.clone())
     };
-    let right = third.chain_hash.clone().unwrap();
-    for (hash, fresh, first) in [(right.as_str(), false, 4), ("0123.0", true, 1)] {
-        let mut late = Listener::from(&host, cursor(hash)).await;
+    let right = cursor(third.chain_hash.clone().unwrap().as_str());
+    let from_the_future = Subscribe {
+        seq: Some(estelle_proto::Seq(durable.len() as u64 + 1000)),
+        ..right.clone()
+    };
+    let of_another_epoch = Subscribe {
+        epoch: third.epoch.map(|epoch| estelle_proto::Epoch(epoch.0 + 1)),
+        ..right.clone()
+    };
+    for (cursor, fresh, first) in [
+        (right, false, 4),
+        (cursor("0123.0"), true, 1),
+        (from_the_future, true, 1),
+        (of_another_epoch, true, 1),
+    ] {
+        let mut late = Listener::from(&host, cursor).await;
         let HostToPylon::Subscribed(began) = late.message().await else {
             panic!("no beginning");
         };

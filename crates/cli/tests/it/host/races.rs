@@ -4,15 +4,20 @@ use std::time::Duration;
 
 use estelle_host::Host;
 use estelle_host::ipc::Desk;
+use estelle_host::run::RunRecord;
 use estelle_proto::decisions::{DecisionKind, PermissionDecision};
+use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{
-    NewSession, PermissionResponse, SetModel, SetPermissionMode, StopSession,
+    NewSession, PermissionResponse, ResumeSession, SetModel, SetPermissionMode, StopSession,
 };
 use estelle_proto::{ClaudeSessionId, ConversationId, ErrorCode, Generation, PermissionMode};
 use estelle_sim::script::Script;
+use rustix::process::Signal;
 use serde_json::json;
 
+use super::lifecycle::{opened, said};
 use super::stage::{Agent, Listener, Stage, conversation, message, status, submit};
+use crate::durable::stage::signal;
 use crate::program::simulator;
 
 /// An agent's program that says its version only when the gate `version` is open.
@@ -205,6 +210,39 @@ async fn set(host: &Host, id: &ConversationId) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_was_asked_for_and_stopped_while_it_is_prepared_never_comes() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    stage.program = stage.wrapped("slow-agent", &slow_trial(&stage), &stage.program);
+    let host = stage.open();
+    let id = conversation("conv-1");
+    let end = || StopSession {
+        end_process: Some(true),
+        ..StopSession::new(id.clone())
+    };
+    let first = message(&stage, &id, &Script::new().say("never").prompt());
+    submit(&host, first).await.unwrap();
+    is_on_trial(&host, &id).await;
+    submit(&host, end()).await.unwrap();
+    let resumed = host.submit(ResumeSession::new(id.clone()).into()).await;
+    is_on_trial(&host, &id).await;
+    submit(&host, end()).await.unwrap();
+    let refused = tokio::time::timeout(Duration::from_mins(1), resumed).await;
+    let refused = refused.unwrap().unwrap_err().error;
+    assert_eq!(refused.code, ErrorCode::Conflict);
+    assert!(refused.message.contains("stopped"), "{refused:?}");
+    // Whatever is said next is the first that a process hears, and that process is the first.
+    stage.open_gate("trial");
+    let next = message(&stage, &id, &Script::new().say("next").prompt());
+    submit(&host, next).await.unwrap();
+    let mut listener = Listener::new(&host, &id).await;
+    listener.result().await;
+    assert_eq!(listener.texts(), ["next"]);
+    assert!(!stage.path("data/conversations/conv-1/runs/2").exists());
+    let is_resumed = |event: &ClaudeEvent| matches!(event, ClaudeEvent::Resumed(_));
+    assert!(!listener.events.iter().any(|one| is_resumed(&one.event)));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_set_while_a_start_is_prepared_counts_for_that_start() {
     let mut stage = Stage::new(&Agent::Simulator).await;
     stage.program = stage.wrapped("slow-agent", &slow_trial(&stage), &stage.program);
@@ -288,6 +326,45 @@ async fn a_new_session_while_a_process_starts_ends_it_and_starts_another() {
     let log = std::fs::read_to_string(log).unwrap();
     let greetings = log.matches(r#""control":"initialize""#).count();
     assert_eq!(greetings, 1, "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_session_while_a_process_is_being_stopped_begins_afresh() {
+    let mut stage = Stage::new(&Agent::Simulator).await;
+    // It is held until everything was asked for, and then ends by itself.
+    stage.grace = Duration::from_hours(1);
+    let (host, mut listener) = opened(&stage).await;
+    let id = conversation("conv-1");
+    let before = status(&host, &id).await.claude_session_id;
+    let record = |run: &str| {
+        let path = stage.path(&format!("data/conversations/conv-1/runs/{run}/run.json"));
+        let record: RunRecord = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        record
+    };
+    let pid = record("1").pid;
+    signal(pid, Signal::STOP);
+    let stop = StopSession {
+        end_process: Some(true),
+        ..StopSession::new(id.clone())
+    };
+    let stopped = host.submit(stop.into()).await;
+    let forgotten = host.submit(NewSession::new(id.clone()).into()).await;
+    // It answers in the order in which it is asked.
+    status(&host, &id).await;
+    signal(pid, Signal::CONT);
+    stopped.await.unwrap();
+    forgotten.await.unwrap();
+    said(&stage, &host, &mut listener, "afresh").await;
+    let argv = record("2").argv;
+    assert!(
+        !argv.iter().any(|word| word.contains("--resume")),
+        "{argv:?}"
+    );
+    assert_ne!(status(&host, &id).await.claude_session_id, before);
+    let resets = listener.events.iter();
+    let resets = resets.filter(|event| matches!(event.event, ClaudeEvent::SessionReset(_)));
+    assert_eq!(resets.count(), 1);
+    listener.assert_dense();
 }
 
 #[tokio::test(flavor = "multi_thread")]

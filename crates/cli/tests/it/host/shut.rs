@@ -154,10 +154,15 @@ async fn a_log_of_a_newer_version_is_listed_and_can_be_deleted_with_its_run() {
     let id = conversation("conv-1");
     let (pid, _) = left_asking(&stage);
     add_newer_record(&log(&stage));
+    // Nor does it touch the end of what it does not understand.
+    let mut whole = std::fs::read(log(&stage)).unwrap();
+    whole.extend_from_slice(b"0123 {\"half\":");
+    std::fs::write(log(&stage), &whole).unwrap();
     let host = stage.reopen().await;
     let shut = listed(&host).await;
     assert_eq!(shut.process, Some(ProcessStatus::Suspect));
     assert!(why(&shut).contains("newer version"), "{shut:?}");
+    assert_eq!(std::fs::read(log(&stage)).unwrap(), whole);
     assert!(why(&shut).contains("delete the conversation"), "{shut:?}");
     let refused = submit(&host, message(&stage, &id, "hello"))
         .await

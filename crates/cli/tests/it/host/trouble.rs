@@ -208,7 +208,14 @@ async fn a_run_goes_on_when_the_end_of_its_log_was_lost() {
     let mut listener = Listener::new(&host, &id).await;
     said(&stage, &host, &mut listener, "second").await;
     assert_eq!(listener.texts().last().map(String::as_str), Some("second"));
-    assert_eq!(status(&host, &id).await.evidence.unwrap().pid, Some(pid));
+    let evidence = status(&host, &id).await.evidence.unwrap();
+    assert_eq!(evidence.pid, Some(pid));
+    let half = cut as u64 - text[..cut].rfind('\n').unwrap() as u64 - 1;
+    assert_eq!(
+        (evidence.log_cuts, evidence.log_cut_bytes),
+        (Some(1), Some(half)),
+        "what was cut is counted"
+    );
     listener.assert_dense();
 }
 

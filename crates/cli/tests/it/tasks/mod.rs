@@ -1,5 +1,6 @@
 //! Tasks of a workspace: files, written over the protocol and by hand, against the running programs.
 
+mod planner;
 mod worker;
 
 use std::path::PathBuf;
@@ -24,7 +25,12 @@ struct Desk {
 
 impl Desk {
     async fn open(machine: &Machine) -> Self {
-        let mut client = machine.connect(&machine.phone).await;
+        Self::open_with(machine, &machine.phone).await
+    }
+
+    /// The same with the secret of another device.
+    async fn open_with(machine: &Machine, secret: &str) -> Self {
+        let mut client = machine.connect(secret).await;
         let wanted = json!({"name": "Project", "workingDir": machine.path("work")});
         let made = client.done("workspace_create", wanted).await;
         let workspace = made["workspace"]["workspaceId"].clone();

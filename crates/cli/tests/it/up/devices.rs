@@ -44,6 +44,35 @@ async fn a_device_is_added_listed_and_taken_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_device_that_is_revoked_at_the_machine_is_told_nothing_any_more() {
+    let machine = Machine::start(&Agent::Simulator).await;
+    let added = crate::client::run(&machine, &["devices", "add", "--name", "Lost", "--json"]);
+    let added: Value = serde_json::from_str(&added.with_code(0).out).unwrap();
+    let mut lost = machine.connect(added["token"].as_str().unwrap()).await;
+    let way = json!({
+        "endpoint": "https://push.example.org/abc",
+        "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+        "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+    });
+    lost.done("push_subscribe", way).await;
+    let mut phone = machine.connect(&machine.phone).await;
+    let told = phone.done("notifications_request", json!({})).await;
+    assert_eq!(told["subscriptions"].as_array().unwrap().len(), 1, "{told}");
+    let key = added["deviceKey"].as_str().unwrap();
+    crate::client::run(&machine, &["devices", "revoke", key]).with_code(0);
+    let forgotten = async {
+        loop {
+            let told = phone.done("notifications_request", json!({})).await;
+            if told["subscriptions"].as_array().unwrap().is_empty() {
+                return;
+            }
+        }
+    };
+    let forgotten = tokio::time::timeout(std::time::Duration::from_mins(1), forgotten).await;
+    assert!(forgotten.is_ok(), "the way to a lost phone is kept");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_phone_comes_in_by_a_link_when_the_person_at_the_machine_says_so() {
     let machine = Machine::start(&Agent::Simulator).await;
     let mut pair = machine

@@ -61,7 +61,7 @@ async fn a_fork_has_the_history_before_a_message_and_costs_nothing() {
     say(&mut talk, "plums").await;
     let expected = [
         &copied[..],
-        &["user: <script>", "assistant: plums", "result"],
+        &["user: <script>", "system", "assistant: plums", "result"],
     ]
     .concat();
     assert_eq!(talk.history().await, expected);

@@ -12,19 +12,19 @@ use crate::client::run;
 use crate::host::stage::Agent;
 
 /// An account with a plan.
-pub(super) const PLAN: [(&str, &str); 2] = [
+pub(crate) const PLAN: [(&str, &str); 2] = [
     ("CLAUDE_CODE_OAUTH_TOKEN", "fake"),
     ("ANTHROPIC_API_KEY", ""),
 ];
 
 /// Unix seconds from now.
-pub(super) fn in_seconds(seconds: u64) -> u64 {
+pub(crate) fn in_seconds(seconds: u64) -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     now.as_secs() + seconds
 }
 
 /// A turn that is refused because the five hours are used up until then.
-pub(super) fn refused_until(resets_at: u64) -> String {
+pub(crate) fn refused_until(resets_at: u64) -> String {
     let error = HttpError {
         status: 429,
         etype: "rate_limit_error".to_owned(),

@@ -1,14 +1,21 @@
 //! `estelle up` from end to end: a device that was let in, the relay, the Pylon, the host and an agent; and what happens
 //! when `up` or the host is killed with -9 in the middle of it.
 
+mod attached;
+mod budgeted;
 pub(crate) mod client;
+mod continued;
 mod devices;
 mod forks;
 mod killed;
-mod limits;
+pub(crate) mod limits;
+mod notified;
+mod removed;
 mod rewinds;
+mod saved;
 mod secured;
 pub(crate) mod stage;
+mod turns;
 
 use estelle_sim::api::RealCli;
 use estelle_sim::script::Script;
@@ -213,4 +220,42 @@ async fn a_device_without_the_right_is_refused() {
     let wanted = json!({"name": "Project", "workingDir": machine.path("work")});
     let refused = client.ask("workspace_create", wanted).await;
     assert_eq!(refused["errorCode"], "forbidden", "{refused}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn folders_are_shown_at_home_and_nowhere_else_unless_it_is_said() {
+    let machine = Machine::start(&Agent::Simulator).await;
+    let home = machine.path("home").canonicalize().unwrap();
+    for folder in ["garden", ".config/inner"] {
+        std::fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    let mut client = machine.connect(&machine.phone).await;
+    let usual = client.done("folder_list", json!({})).await;
+    assert_eq!(usual["path"], json!(home));
+    assert_eq!(usual["folders"], json!(["garden"]));
+    assert_eq!(usual["drives"][0]["path"], json!(home), "{usual}");
+    assert_eq!(usual["drives"].as_array().unwrap().len(), 1);
+    client
+        .done("folder_list", json!({"path": home.join("garden")}))
+        .await;
+    let hidden = [home.join(".config"), home.join(".config/inner")];
+    for path in hidden.into_iter().chain(["/".into(), "/etc".into()]) {
+        let refused = client.ask("folder_list", json!({"path": path})).await;
+        assert_eq!(refused["errorCode"], "bad_path", "{refused}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_claude_the_simulated_agent_answers_and_it_is_said() {
+    let nothing = tempfile::tempdir().unwrap();
+    let path = nothing.path().to_str().unwrap();
+    let machine = Machine::start_unsaid(&[("PATH", path)]);
+    assert_eq!(machine.greeting["agent"]["simulated"], true);
+    let mut talk = Talk::begin(&machine).await;
+    let script = Script::new().say("nobody is needed for this");
+    talk.send(&script.prompt(), "m1").await;
+    let said = talk.client.event("textComplete").await;
+    assert_eq!(said["text"], "nobody is needed for this");
+    let result = talk.client.event("result").await;
+    assert_eq!(result["subtype"], "success");
 }

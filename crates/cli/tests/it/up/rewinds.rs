@@ -41,7 +41,8 @@ async fn what_is_taken_back_is_kept_and_marked() {
     let page = talk.look().await;
     let stretch = json!([{"fromSeq": before, "toSeq": marked}]);
     assert_eq!(page["rewound"], stretch);
-    assert_eq!(page["totalCount"], 10, "nothing is deleted: {page}");
+    // Three turns of three entries each, the mark, and that the session was taken up again.
+    assert_eq!(page["totalCount"], 11, "nothing is deleted: {page}");
     let older = talk.payload(&json!({"beforeSeq": before}));
     let older = talk.client.done("history_request", older).await;
     assert_eq!(older["rewound"], Value::Null, "what stands before is not");
@@ -106,6 +107,7 @@ async fn dies_at(place: &str) {
         "result",
         "system",
         "user: <script>",
+        "system",
         "assistant: plums",
         "result",
     ];

@@ -1,9 +1,9 @@
 //! `estelle up` as a process, on a data folder of its own, with the simulator or a real CLI.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use estelle_sim::api::{Config, FakeApi};
 use rustix::process::{Pid, Signal, kill_process};
@@ -30,7 +30,8 @@ pub(crate) struct Machine {
     pub(crate) phone: String,
     /// The secret of one that may only look.
     pub(crate) viewer: String,
-    _api: Option<FakeApi>,
+    /// What stands in for the model, with a real CLI.
+    pub(crate) api: Option<FakeApi>,
 }
 
 impl Machine {
@@ -40,17 +41,9 @@ impl Machine {
 
     /// The same with more in the environment of everything that runs on it.
     pub(crate) async fn start_with(agent: &Agent, settings: &[(&str, &str)]) -> Self {
-        let place = tempfile::tempdir().unwrap();
-        for folder in ["home", "gates", "markers", "work"] {
-            std::fs::create_dir(place.path().join(folder)).unwrap();
-        }
-        let text = |name: &str| place.path().join(name).to_string_lossy().into_owned();
-        let (agent_args, mut environment, api) = match agent {
-            Agent::Simulator => {
-                let environment = [("HOME", text("home")), ("PATH", "/usr/bin:/bin".to_owned())];
-                let environment = environment.map(|(name, value)| (name.to_owned(), value));
-                (vec!["--demo".to_owned()], environment.into(), None)
-            }
+        let place = lay_out();
+        let (agent_args, environment, api) = match agent {
+            Agent::Simulator => (vec!["--demo".to_owned()], plain(&place), None),
             Agent::Real(cli) => {
                 let config = Config {
                     gates: Some(place.path().join("gates")),
@@ -62,6 +55,24 @@ impl Machine {
                 (vec!["--claude".to_owned(), program], environment, Some(api))
             }
         };
+        Self::begin(place, agent_args, environment, api, settings)
+    }
+
+    /// The same, and nobody says which agent it is: the environment does, if these settings do.
+    pub(crate) fn start_unsaid(settings: &[(&str, &str)]) -> Self {
+        let place = lay_out();
+        let environment = plain(&place);
+        Self::begin(place, Vec::new(), environment, None, settings)
+    }
+
+    fn begin(
+        place: TempDir,
+        agent_args: Vec<String>,
+        mut environment: BTreeMap<String, String>,
+        api: Option<FakeApi>,
+        settings: &[(&str, &str)],
+    ) -> Self {
+        let text = |name: &str| place.path().join(name).to_string_lossy().into_owned();
         let more = [
             (
                 "ESTELLE_SIM_CLAUDE",
@@ -88,7 +99,7 @@ impl Machine {
             greeting: Value::Null,
             phone: String::new(),
             viewer: String::new(),
-            _api: api,
+            api,
         };
         machine.phone = machine.device("view,prompt,approve");
         machine.viewer = machine.device("view");
@@ -104,9 +115,19 @@ impl Machine {
         std::fs::write(self.path("gates").join(name), "").unwrap();
     }
 
+    /// Changes the environment of whatever is started from now on.
+    pub(crate) fn unset(&mut self, name: &str) {
+        self.environment.remove(name);
+    }
+
     /// `estelle` on this machine.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_estelle"));
+        self.beside(Path::new(env!("CARGO_BIN_EXE_estelle")), args)
+    }
+
+    /// Another program on this machine, as a person starts it in the folder of the workspace.
+    pub(crate) fn beside(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command
             .args(args)
             .env_clear()
@@ -117,9 +138,31 @@ impl Machine {
 
     /// Starts `estelle up` and waits until it says that it is there.
     pub(crate) fn up(&mut self) {
-        let mut command = self.command(&["up", "--json", "--listen", "127.0.0.1:0"]);
+        self.up_behind(&[]);
+    }
+
+    /// The same with more in its environment, this once.
+    pub(crate) fn up_with(&mut self, variables: &[(&str, &str)]) {
+        self.up_as(&[], variables);
+    }
+
+    /// The same, as the last arguments of these.
+    pub(crate) fn up_behind(&mut self, before: &[&str]) {
+        self.up_as(before, &[]);
+    }
+
+    fn up_as(&mut self, before: &[&str], variables: &[(&str, &str)]) {
+        let mut words = before.to_vec();
+        words.extend([env!("CARGO_BIN_EXE_estelle"), "up", "--json"]);
+        words.extend(["--listen", "127.0.0.1:0"]);
+        let mut command = Command::new(words[0]);
         let mut up = command
+            .args(&words[1..])
             .args(&self.agent_args)
+            .env_clear()
+            .envs(&self.environment)
+            .envs(variables.iter().copied())
+            .current_dir(self.path("work"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -132,6 +175,29 @@ impl Machine {
             let log = |name| std::fs::read_to_string(self.path(name)).unwrap_or_default();
             panic!("{line:?}\n{}\n{}", log("data/up.log"), log("data/host.log"))
         });
+    }
+
+    /// Starts `estelle up` as this program, and gives what it says after its first word: a successor of it greets again.
+    pub(crate) fn up_from(&mut self, program: &Path) -> BufReader<ChildStdout> {
+        let mut command = self.beside(program, &["up", "--json", "--listen", "127.0.0.1:0"]);
+        let command = command.args(&self.agent_args).stdin(Stdio::null());
+        let mut up = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut output = BufReader::new(up.stdout.take().unwrap());
+        self.up = Some(up);
+        self.greeted(&mut output);
+        output
+    }
+
+    /// Waits for the next greeting of `estelle up`.
+    pub(crate) fn greeted(&mut self, output: &mut impl BufRead) {
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        self.greeting = serde_json::from_str(&line).unwrap();
+    }
+
+    /// The process of `estelle up`.
+    pub(crate) fn up_pid(&self) -> u32 {
+        self.up.as_ref().unwrap().id()
     }
 
     /// Starts a host beside `estelle up`, and waits until it answers.
@@ -158,11 +224,20 @@ impl Machine {
         up.wait().unwrap();
     }
 
+    /// Waits until `estelle up` has ended by itself.
+    pub(crate) fn wait_for_up(&mut self) {
+        self.up.take().unwrap().wait().unwrap();
+    }
+
     /// Ends `estelle up` as a service manager does.
     pub(crate) fn end_up(&mut self) -> std::process::ExitStatus {
+        self.end_up_by(Signal::TERM)
+    }
+
+    /// Ends `estelle up` by a signal.
+    pub(crate) fn end_up_by(&mut self, by: Signal) -> std::process::ExitStatus {
         let mut up = self.up.take().unwrap();
-        let pid = Pid::from_raw(i32::try_from(up.id()).unwrap()).unwrap();
-        kill_process(pid, Signal::TERM).unwrap();
+        signal(up.id(), by);
         up.wait().unwrap()
     }
 
@@ -208,6 +283,13 @@ impl Machine {
         address.strip_prefix("http://").unwrap()
     }
 
+    /// The secret of the commands on this machine, which may do everything.
+    pub(crate) fn terminal(&self) -> String {
+        let text = std::fs::read_to_string(self.path("data/terminal.json")).unwrap();
+        let terminal: Value = serde_json::from_str(&text).unwrap();
+        terminal["token"].as_str().unwrap().to_owned()
+    }
+
     /// Lets a device in, and gives its secret. Not while `estelle up` runs.
     pub(crate) fn device(&self, rights: &str) -> String {
         let registry = self.path("data/relay.json");
@@ -243,6 +325,27 @@ impl Drop for Machine {
 }
 
 pub(crate) fn kill(pid: u32) {
+    signal(pid, Signal::KILL);
+}
+
+pub(crate) fn signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+/// The folders of a machine.
+fn lay_out() -> TempDir {
+    let place = tempfile::tempdir().unwrap();
+    for folder in ["home", "gates", "markers", "work"] {
+        std::fs::create_dir(place.path().join(folder)).unwrap();
+    }
+    place
+}
+
+/// The environment of somebody who has a home and nothing else.
+fn plain(place: &TempDir) -> BTreeMap<String, String> {
+    let home = place.path().join("home").to_string_lossy().into_owned();
+    let environment = [("HOME", home), ("PATH", "/usr/bin:/bin".to_owned())];
+    let environment = environment.map(|(name, value)| (name.to_owned(), value));
+    environment.into()
 }

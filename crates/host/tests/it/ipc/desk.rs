@@ -184,13 +184,10 @@ impl Desk for FakeDesk {
         }
     }
 
-    async fn open_decisions(&self) -> Vec<HostToPylon> {
-        self.conversations
-            .lock()
-            .unwrap()
-            .keys()
-            .map(decision)
-            .collect()
+    async fn tell_decisions(&self, mailbox: Mailbox) {
+        for id in self.conversations.lock().unwrap().keys() {
+            let _ = mailbox.post(Letter::message(&decision(id)));
+        }
     }
 
     async fn claim(&self, claim: ClaimCall, _mailbox: Mailbox) -> Result<(), ApiError> {

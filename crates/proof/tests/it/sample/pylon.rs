@@ -1,6 +1,8 @@
 //! The same history as a faultless Pylon and two apps behind it would have it.
 
-use estelle_proof::history::{App, AppStep, ChainedEvent, Conversation, History, Shelf, ShelfRow};
+use estelle_proof::history::{
+    App, AppStep, ChainedEvent, Conversation, History, Part, Shelf, ShelfRow,
+};
 use estelle_proto::claude::ClaudeEventMessage;
 use estelle_proto::conversations::ConversationSelect;
 use estelle_proto::decisions::{ClaudePermission, ClaudePermissionResult, PermissionDecision};
@@ -35,7 +37,21 @@ pub(crate) fn behind(mut history: History) -> History {
     let mut tablet = Device::new("tablet");
     tablet.looks(second, 3);
     tablet.watches(second, 3..usize::MAX);
-    history.apps = vec![phone.app, tablet.app];
+    let mut laptop = Device::new("laptop");
+    laptop.looks_slowly(first, 1, 3);
+    laptop.watches(first, 3..usize::MAX);
+    laptop.hears(second);
+    let mut watch = Device::new("watch");
+    watch.looks(first, 0);
+    // At rest nothing is being written, and nobody says so.
+    watch.app.steps.pop();
+    watch.watches(first, 0..usize::MAX);
+    watch.hears(second);
+    let mut desk = Device::new("desk");
+    desk.looks(first, 0);
+    desk.watches_over_deaths(first);
+    desk.hears(second);
+    history.apps = vec![phone.app, tablet.app, laptop.app, watch.app, desk.app];
     history
 }
 
@@ -177,6 +193,37 @@ impl Device {
             ..StateUpdate::new(state, String::new())
         };
         self.event(conversation, None, update.into());
+    }
+
+    /// Looks at a conversation of which `events` have happened. Until the page is there it has got as far as `to`.
+    fn looks_slowly(&mut self, conversation: &Conversation, events: u64, to: usize) {
+        self.looks(conversation, events);
+        // Nothing is being written any more when the page is there.
+        self.app.steps.pop();
+        let page = self.app.steps.pop();
+        let from = usize::try_from(events).unwrap();
+        self.watches(conversation, from..to);
+        self.app.steps.extend(page);
+    }
+
+    /// Gets events as they happen while the host dies in every text, and in turn comes back in time for the rest of its
+    /// pieces, or only with the whole.
+    fn watches_over_deaths(&mut self, conversation: &Conversation) {
+        let life = conversation.newest().unwrap().clone();
+        let mut is_in_time = true;
+        for event in life.events() {
+            if let ClaudeEvent::TextComplete(whole) = event.event {
+                let all = self.app.steps.len();
+                self.pieces(conversation, &whole.text, whole.parent_tool_use_id.as_ref());
+                let rest = self.app.steps.split_off(all + 1);
+                self.app.steps.push(AppStep::Died(Part::Host));
+                if is_in_time {
+                    self.app.steps.extend(rest);
+                }
+                is_in_time = !is_in_time;
+            }
+            self.event(conversation, Some(event.seq), event.event.clone());
+        }
     }
 
     fn event(&mut self, conversation: &Conversation, seq: Option<Seq>, event: ClaudeEvent) {

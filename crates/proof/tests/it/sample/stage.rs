@@ -1,20 +1,21 @@
 //! Writes a history as a faultless host would have made it: every step goes to the log, the truth and the clients.
 
+mod deciding;
+
 use std::collections::BTreeMap;
 
 use estelle_host::log::ChainHash as RecordHash;
 use estelle_proof::history::{
-    Answer, Client, Conversation, End, Fact, History, Life, Process, Role, Step, witness,
+    Client, Conversation, End, Fact, History, Life, Process, Role, Step, witness,
 };
 use estelle_proto::conversations::ConversationStatus;
-use estelle_proto::decisions::{DecisionKind, DecisionState, PermissionDecision, Question};
 use estelle_proto::events::{
-    ClaudeEvent, DecisionAnswered, PermissionAsked, QuestionAsked, TextComplete, TextDelta,
-    ToolComplete, ToolInfo, TurnResult, Usage, UserMessage,
+    ClaudeEvent, StateChanged, TextComplete, TextDelta, ToolComplete, ToolInfo, TurnResult, Usage,
+    UserMessage,
 };
 use estelle_proto::ipc::{
-    HostEvent, HostToPylon, MessagePayload, PendingPermission, PermissionResponse, PylonToHost,
-    RequestResult, SendMessage, SessionStatus, Snapshot, Subscribe, Subscribed,
+    HostEvent, HostToPylon, MessagePayload, PendingPermission, PylonToHost, RequestResult,
+    SendMessage, SessionStatus, Snapshot, Subscribe, Subscribed,
 };
 use estelle_proto::{
     ChainHash, ClientMessageId, ConversationId, DeviceId, Epoch, Generation, Json, OnBusy,
@@ -22,9 +23,8 @@ use estelle_proto::{
 };
 use estelle_sim::cli::truth::checksum;
 use estelle_state::conversation::{
-    Control, Durable, Entry, Message, MessageId, Record, Request, RunExit, Seen, Stretch,
+    Control, Durable, Entry, Message, MessageId, Record, RunExit, Seen, Stretch,
 };
-use estelle_state::decisions::{Answered, DecisionKey, Fact as Decided};
 use serde_json::{Value, json};
 
 /// A client, by its place.
@@ -53,6 +53,7 @@ struct Room {
     read: u64,
     calls: BTreeMap<String, (String, Value)>,
     open: Vec<PendingPermission>,
+    working: bool,
 }
 
 struct Person {
@@ -101,6 +102,7 @@ impl Stage {
             read: 0,
             calls: BTreeMap::new(),
             open: Vec::new(),
+            working: false,
         });
         let room = self.rooms.len() - 1;
         let record = Record::Began {
@@ -297,13 +299,15 @@ impl Stage {
             on_busy: OnBusy::Inject,
             client_message_id,
             device_id: None,
+            author: None,
         };
-        self.append(
-            number,
-            Record::Accepted(message),
-            vec![ClaudeEvent::UserMessage(event)],
-        );
-        let seq = Some(Seq(self.rooms[number].seq));
+        let seq = Some(Seq(self.rooms[number].seq + 1));
+        let mut events = vec![ClaudeEvent::UserMessage(event)];
+        if !std::mem::replace(&mut self.rooms[number].working, true) {
+            let works = StateChanged::new(ConversationStatus::Working);
+            events.push(ClaudeEvent::State(works));
+        }
+        self.append(number, Record::Accepted(message), events);
         self.people[who.0].got(HostToPylon::RequestResult(RequestResult {
             request_id: Some(request_id),
             seq,
@@ -411,7 +415,10 @@ impl Stage {
     pub(crate) fn result(&mut self, number: usize) {
         let line = json!({"type": "result", "subtype": "success"});
         let event = TurnResult::new("success".to_owned(), 1, 0.0, 1, Usage::new(0, 0, 0, 0));
-        self.print(number, line, Vec::new(), vec![ClaudeEvent::Result(event)]);
+        self.rooms[number].working = false;
+        let rests = StateChanged::new(ConversationStatus::Idle);
+        let events = vec![ClaudeEvent::Result(event), ClaudeEvent::State(rests)];
+        self.print(number, line, Vec::new(), events);
     }
 
     pub(crate) fn calls(&mut self, number: usize, call: &str, tool: &str, input: Value) {
@@ -455,161 +462,6 @@ impl Stage {
         });
         room.markers.push(call.to_owned());
     }
-}
-
-/// Decisions.
-impl Stage {
-    pub(crate) fn asks(&mut self, number: usize, call: &str) {
-        let (tool, input) = self.rooms[number].calls[call].clone();
-        let request_id = format!("req-{call}");
-        self.tell(
-            number,
-            Fact::Asked {
-                request_id: request_id.clone(),
-                tool_use_id: call.to_owned(),
-                tool: tool.clone(),
-                input: checksum(input.to_string().as_bytes()),
-            },
-        );
-        let line = json!({
-            "type": "control_request",
-            "request_id": &request_id,
-            "request": {"subtype": "can_use_tool", "tool_name": &tool, "input": &input, "tool_use_id": call},
-        });
-        let request = Request {
-            request_id,
-            tool_use_id: call_id(call),
-            kind: DecisionKind::Permission,
-            tool_name: tool,
-            input: Json::of(&input).unwrap(),
-            input_hash: "hash".to_owned(),
-            questions: questions(&input),
-            parent_tool_use_id: None,
-        };
-        self.print(
-            number,
-            line,
-            vec![Seen::Asked(Box::new(request))],
-            Vec::new(),
-        );
-    }
-
-    pub(crate) fn shows(&mut self, number: usize, call: &str) {
-        let (tool, input) = self.rooms[number].calls[call].clone();
-        let questions = questions(&input);
-        let input = Json::of(&input).unwrap();
-        let event = if questions.is_empty() {
-            ClaudeEvent::PermissionAsked(PermissionAsked::new(
-                tool.clone(),
-                input.clone(),
-                call_id(call),
-            ))
-        } else {
-            ClaudeEvent::QuestionAsked(QuestionAsked::new(call_id(call), questions))
-        };
-        let shown = Record::Shown {
-            key: self.key(number, call),
-            reason: "nobody else can say".to_owned(),
-        };
-        self.append(number, shown, vec![event]);
-        let pending = PendingPermission::new(call_id(call), tool, input);
-        self.rooms[number].open.push(pending);
-    }
-
-    fn key(&self, number: usize, call: &str) -> DecisionKey {
-        DecisionKey {
-            generation: Generation(self.rooms[number].generation),
-            tool_use_id: call_id(call),
-        }
-    }
-
-    /// A person answers.
-    pub(crate) fn answers(&mut self, who: Who, number: usize, call: &str, word: &str) {
-        let request_id = self.respond(who, number, call, word);
-        let by = Some(self.people[who.0].device);
-        self.decide(number, call, word, by);
-        self.people[who.0].got(HostToPylon::RequestResult(RequestResult {
-            request_id: Some(request_id),
-            ..RequestResult::default()
-        }));
-    }
-
-    /// A person answers too late.
-    pub(crate) fn is_refused(&mut self, who: Who, number: usize, call: &str) {
-        let request_id = self.respond(who, number, call, "allow");
-        self.people[who.0].got(HostToPylon::RequestResult(RequestResult {
-            request_id: Some(request_id),
-            success: false,
-            ..RequestResult::default()
-        }));
-    }
-
-    /// The policy answers.
-    pub(crate) fn rules(&mut self, number: usize, call: &str, word: &str) {
-        self.decide(number, call, word, None);
-    }
-
-    fn respond(&mut self, who: Who, number: usize, call: &str, word: &str) -> RequestId {
-        let session = self.rooms[number].id.clone();
-        let person = &mut self.people[who.0];
-        let request_id = person.request();
-        person.sent(PermissionResponse {
-            request_id: Some(request_id.clone()),
-            device_id: Some(person.device),
-            ..PermissionResponse::new(session, call_id(call), PermissionDecision::from(word))
-        });
-        request_id
-    }
-
-    fn decide(&mut self, number: usize, call: &str, word: &str, by: Option<DeviceId>) {
-        let request_id = format!("req-{call}");
-        let line = json!({
-            "type": "control_response",
-            "response": {"subtype": "success", "request_id": &request_id, "response": {"behavior": word}},
-        });
-        let fact = Decided::Answered(Answered {
-            key: self.key(number, call),
-            by,
-            at: Timestamp(self.clock),
-            line: line.to_string(),
-        });
-        let told = by.map(|by| {
-            ClaudeEvent::DecisionAnswered(DecisionAnswered {
-                decision: Some(PermissionDecision::from(word)),
-                device_id: Some(by),
-                ..DecisionAnswered::new(call_id(call), DecisionState::Answered)
-            })
-        });
-        self.rooms[number]
-            .open
-            .retain(|open| open.tool_use_id.as_str() != call);
-        let decided = Record::Decided {
-            fact,
-            verdict: None,
-            remember: None,
-        };
-        self.append(number, decided, told.into_iter().collect());
-        self.tell(
-            number,
-            Fact::Answered {
-                request_id: request_id.clone(),
-                answer: Answer::Taken(word.to_owned()),
-            },
-        );
-        // Sent again by a host that did not see the echo: it has no effect.
-        self.tell(
-            number,
-            Fact::Answered {
-                request_id,
-                answer: Answer::Stale,
-            },
-        );
-    }
-}
-
-fn questions(input: &Value) -> Vec<Question> {
-    let questions = input.get("questions").cloned().unwrap_or_else(|| json!([]));
-    serde_json::from_value(questions).unwrap()
 }
 
 impl Person {

@@ -52,7 +52,7 @@ enum Input {
     Stop,
     Flushed,
     Command(Msg),
-    Wire(FromWire),
+    Wire(Box<FromWire>),
     Retry,
 }
 
@@ -94,9 +94,11 @@ impl Actor {
                 Input::Stop => return,
                 Input::Flushed => {}
                 Input::Command(message) => self.on_command(message),
-                Input::Wire(FromWire::Up(hello)) => self.on_up(hello),
-                Input::Wire(FromWire::Message(message)) => self.on_message(message),
-                Input::Wire(FromWire::Gone(lost)) => self.on_gone(lost),
+                Input::Wire(told) => match *told {
+                    FromWire::Up(hello) => self.on_up(hello),
+                    FromWire::Message(message) => self.on_message(message),
+                    FromWire::Gone(lost) => self.on_gone(lost),
+                },
                 Input::Retry => self.call(),
             }
             self.ask();
@@ -117,7 +119,7 @@ impl Actor {
             sent = hand_on(&self.ends.inbox, &mut self.to_desk) => if sent { Input::Flushed } else { Input::Stop },
             () = pass_down(outgoing, &mut self.to_host) => Input::Flushed,
             command = self.ends.commands.recv() => command.map_or(Input::Stop, Input::Command),
-            message = receive(incoming), if self.to_desk.is_empty() => Input::Wire(message),
+            message = receive(incoming), if self.to_desk.is_empty() => Input::Wire(Box::new(message)),
             () = until(retry_at) => Input::Retry,
         }
     }
@@ -137,7 +139,7 @@ impl Actor {
 
     fn on_command(&mut self, message: Msg) {
         match message {
-            Msg::Request(command, answer) => self.requests.add(command, answer),
+            Msg::Request(command, answer) => self.requests.add(*command, answer),
             Msg::Follow(conversation, cursor) => self.cursors.follow(conversation, cursor),
             Msg::Forget(conversation) => {
                 if self.cursors.forget(&conversation) {
@@ -208,9 +210,7 @@ impl Actor {
             // Its cursors say what it sent; ours say what arrived, and those count.
             HostToPylon::CutOff(_) => self.on_gone(LostHost::CutOff),
             HostToPylon::Hello(_) => {}
-            HostToPylon::ToolCall(call) => {
-                tracing::warn!(tool = %call.tool, "this pylon offers no tools, yet one is called");
-            }
+            HostToPylon::ToolCall(call) => self.to_desk.push_back(FromHost::Call(call)),
             HostToPylon::Unknown(message) => {
                 tracing::debug!(kind = %message.kind, "the host said something this build does not know");
             }
@@ -248,7 +248,7 @@ impl Actor {
             }
             return;
         };
-        let conversation = waiting.settle(Ok(Reply::Result(result)));
+        let conversation = waiting.settle(Ok(Reply::Result(Box::new(result))));
         if let (Some(conversation), true) = (conversation, is_done) {
             self.cursors.known(&conversation);
         }

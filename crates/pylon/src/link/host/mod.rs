@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use estelle_proto::ipc::{
     GetStatus, Hello, HostEvent, PermissionRequest, QuestionRequest, RequestResult, ServerShutdown,
-    Snapshot, StatusResponse, Subscribed,
+    Snapshot, StatusResponse, Subscribed, ToolCall,
 };
 use estelle_proto::{
     ApiError, ConversationId, EncodeError, ErrorCode, ErrorReport, PylonToHost, Retry,
@@ -86,6 +86,8 @@ pub enum FromHost {
     Event(HostEvent),
     /// What is open in a followed conversation, after all that happened before.
     Snapshot(Snapshot),
+    /// An agent calls a tool that a client of the host carries out.
+    Call(ToolCall),
     /// The host goes down and takes its runs along.
     Shutdown(ServerShutdown),
     /// The host complains about a message that it could not take.
@@ -186,7 +188,10 @@ impl From<&RequestError> for ApiError {
 /// What the handle tells the actor.
 #[derive(Debug)]
 enum Msg {
-    Request(PylonToHost, oneshot::Sender<Result<Reply, RequestError>>),
+    Request(
+        Box<PylonToHost>,
+        oneshot::Sender<Result<Reply, RequestError>>,
+    ),
     Follow(ConversationId, Option<Cursor>),
     Forget(ConversationId),
 }
@@ -236,7 +241,7 @@ impl HostLink {
         command: impl Into<PylonToHost>,
     ) -> Result<RequestResult, RequestError> {
         match self.ask(command.into()).await? {
-            Reply::Result(result) => Ok(result),
+            Reply::Result(result) => Ok(*result),
             Reply::Status(_) => Err(RequestError::Mismatch),
         }
     }
@@ -252,7 +257,7 @@ impl HostLink {
         };
         match self.ask(command.into()).await? {
             Reply::Status(status) => Ok(status),
-            Reply::Result(result) => Err(match estelle_proto::Reply::outcome(&result) {
+            Reply::Result(result) => Err(match estelle_proto::Reply::outcome(&*result) {
                 Err(refused) => RequestError::Refused(refused),
                 Ok(()) => RequestError::Mismatch,
             }),
@@ -273,7 +278,7 @@ impl HostLink {
     async fn ask(&self, command: PylonToHost) -> Result<Reply, RequestError> {
         let (reply, answer) = oneshot::channel();
         let asked = async {
-            let message = Msg::Request(command, reply);
+            let message = Msg::Request(Box::new(command), reply);
             let sent = self.actor.send(message).await;
             sent.map_err(|_| RequestError::Closed)?;
             answer.await.map_err(|_| RequestError::Closed)?

@@ -20,7 +20,7 @@ const PREFIX: &str = "pylon-";
 /// What the host answered.
 #[derive(Debug)]
 pub(super) enum Reply {
-    Result(RequestResult),
+    Result(Box<RequestResult>),
     Status(StatusResponse),
 }
 
@@ -138,7 +138,7 @@ fn conversation(command: &PylonToHost) -> Option<ConversationId> {
 }
 
 /// Whether a command may reach the host twice. A message runs once by its id and the first answer to a decision
-/// wins; but a second stop would hit the next turn.
+/// wins, and what is deleted stays deleted; but a second stop would hit the next turn.
 fn repeat(command: &PylonToHost) -> Repeat {
     match command {
         PylonToHost::SendMessage(command) if command.payload.client_message_id.is_none() => {
@@ -154,12 +154,19 @@ fn repeat(command: &PylonToHost) -> Repeat {
         | PylonToHost::CancelMessage(_)
         | PylonToHost::ForkSession(_)
         | PylonToHost::RewindSession(_)
+        | PylonToHost::DeleteSession(_)
         | PylonToHost::Touch(_)
+        | PylonToHost::GetCost(_)
+        | PylonToHost::ClaimCall(_)
+        | PylonToHost::ToolResult(_)
         | PylonToHost::GetRules(_)
         | PylonToHost::SetRule(_)
         | PylonToHost::RemoveRule(_)
+        | PylonToHost::RevokeTool(_)
         | PylonToHost::OpenTerminal(_)
         | PylonToHost::ListTerminals(_)
+        | PylonToHost::ListSaved(_)
+        | PylonToHost::ReadSaved(_)
         | PylonToHost::CloseTerminal(_)
         | PylonToHost::Subscribe(_)
         | PylonToHost::Unsubscribe(_) => Repeat::Safe,
@@ -167,9 +174,7 @@ fn repeat(command: &PylonToHost) -> Repeat {
         | PylonToHost::ResumeSession(_)
         | PylonToHost::NewSession(_)
         | PylonToHost::ClearSession(_)
-        | PylonToHost::DeleteSession(_)
-        | PylonToHost::ClaimCall(_)
-        | PylonToHost::ToolResult(_)
+        | PylonToHost::CopySaved(_)
         | PylonToHost::Shutdown(_)
         | PylonToHost::Hello(_)
         | PylonToHost::Unknown(_) => Repeat::Never,

@@ -23,6 +23,11 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use super::outlet::Frame;
 use super::{FromRelay, LostRelay, Outlet, RelayConfig, Unread, tls};
 
+/// Frames that are sent between two looks at the clock.
+const AT_ONCE: usize = 64;
+/// Bytes after which nothing more is sent with them.
+const BYTES_AT_ONCE: usize = 64 * 1024;
+
 pub(super) type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// Calls the relay and says who we are.
@@ -144,7 +149,7 @@ async fn write(
             biased;
             _ = pings.tick() => sink.send(Packet::Ping(tungstenite::Bytes::new())).await,
             frame = queue.recv() => match frame {
-                Some(frame) => sink.send(Packet::text(frame.text)).await,
+                Some(frame) => send(sink, frame, queue).await,
                 None => return LostRelay::Closed,
             },
         };
@@ -152,6 +157,28 @@ async fn write(
             return broken(error);
         }
     }
+}
+
+/// Sends a frame, and with it those that wait behind it: a call for each would cost more than the frames do.
+async fn send(
+    sink: &mut SplitSink<Socket, Packet>,
+    first: Frame,
+    queue: &mut mpsc::Receiver<Frame>,
+) -> Result<(), tungstenite::Error> {
+    let mut bytes = first.text.len();
+    sink.feed(Packet::text(first.text)).await?;
+    for _ in 1..AT_ONCE {
+        // A ping must not wait for long behind what is slow to leave.
+        if bytes >= BYTES_AT_ONCE {
+            break;
+        }
+        let Ok(next) = queue.try_recv() else {
+            break;
+        };
+        bytes += next.text.len();
+        sink.feed(Packet::text(next.text)).await?;
+    }
+    sink.flush().await
 }
 
 /// Tells the sender of a message that it could not be read.

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use estelle_proto::events::{DecisionAnswered, TextComplete, UserMessage};
 use estelle_proto::ipc::{
-    ForkSession, Hello, HostEvent, PendingPermission, PermissionResponse, RequestResult,
-    SendMessage, SessionStatus, Snapshot, StatusResponse, Subscribe, Subscribed,
+    ForkSession, Hello, HostEvent, KeptTerminal, PendingPermission, PermissionResponse,
+    RequestResult, SendMessage, SessionStatus, Snapshot, StatusResponse, Subscribe, Subscribed,
 };
 use estelle_proto::writing::OpenBlock;
 use estelle_proto::{
@@ -37,11 +37,34 @@ pub(crate) struct World {
     /// What is being written, as snapshots say it.
     pub(crate) open: BTreeMap<ConversationId, Vec<OpenBlock>>,
     seen: BTreeSet<ClientMessageId>,
+    /// When its logs begin; each event comes a millisecond after the last. Without it events have no time.
+    pub(crate) began_at: Option<i64>,
     /// The kinds of all commands that arrived.
     pub(crate) commands: Vec<String>,
     pub(crate) connections: u32,
     /// Connections break as the seed says; otherwise they hold.
     pub(crate) is_rough: bool,
+    /// When everything happened; not said if there is none.
+    pub(crate) dated: Option<Timestamp>,
+    /// The terminals that it says it has.
+    pub(crate) terminals: Vec<KeptTerminal>,
+    /// Messages are taken, and answered, only when this is over.
+    pub(crate) is_message_held: bool,
+    /// How many more commands of this kind break their connection: before they are carried out, or after it.
+    pub(crate) cuts: Option<(&'static str, bool, u32)>,
+}
+
+impl World {
+    /// Whether the connection breaks at this command now.
+    fn is_cut(&mut self, kind: &str, is_done: bool) -> bool {
+        match &mut self.cuts {
+            Some((at, after, left)) if *at == kind && *after == is_done && *left > 0 => {
+                *left -= 1;
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// The host, until it is dropped.
@@ -106,9 +129,27 @@ impl FakeHost {
         self.changed.send_modify(|_| ());
     }
 
+    /// Changes something, and says that there is something new.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut World)) {
+        change(&mut self.world.lock().unwrap());
+        self.changed.send_modify(|_| ());
+    }
+
+    /// How often it was told a command of this kind.
+    pub(crate) fn heard(&self, kind: &str) -> usize {
+        let world = self.world.lock().unwrap();
+        world.commands.iter().filter(|told| *told == kind).count()
+    }
+
     /// Breaks all connections.
     pub(crate) fn cut(&self) {
         self.changed.send_modify(|generation| *generation += 1);
+    }
+
+    /// Goes away, and does not come back.
+    pub(crate) fn go_away(&self) {
+        self.server.abort();
+        self.cut();
     }
 
     /// The log was lost and comes back shorter, in a new epoch.
@@ -181,6 +222,8 @@ struct Connection {
     sent: BTreeMap<ConversationId, u64>,
     /// How much of what passes was sent, or passed before it was listened to.
     passed: usize,
+    /// Messages that are taken later.
+    held: Vec<SendMessage>,
 }
 
 impl Connection {
@@ -200,6 +243,7 @@ impl Connection {
             faults,
             sent: BTreeMap::new(),
             passed,
+            held: Vec::new(),
         }
     }
 
@@ -223,6 +267,12 @@ impl Connection {
                     if *self.changed.borrow_and_update() != generation {
                         return Err(Cut);
                     }
+                    if !self.world.lock().unwrap().is_message_held {
+                        for command in std::mem::take(&mut self.held) {
+                            let reply = self.take_message(&command);
+                            self.say(reply).await?;
+                        }
+                    }
                 }
             }
             self.send_live().await?;
@@ -231,9 +281,26 @@ impl Connection {
 
     async fn carry_out(&mut self, command: PylonToHost) -> Result<(), Cut> {
         let kind = command.kind().to_owned();
-        self.world.lock().unwrap().commands.push(kind);
+        {
+            let mut world = self.world.lock().unwrap();
+            world.commands.push(kind.clone());
+            if world.is_cut(&kind, false) {
+                return Err(Cut);
+            }
+        }
         let reply = match command {
-            PylonToHost::SendMessage(command) => Some(self.take_message(&command)),
+            PylonToHost::SendMessage(command) => {
+                if self.world.lock().unwrap().is_message_held {
+                    self.held.push(command);
+                    return Ok(());
+                }
+                Some(self.take_message(&command))
+            }
+            PylonToHost::ListTerminals(command) => {
+                let mut listed = done(command.request_id.as_ref());
+                listed.terminals = Some(self.world.lock().unwrap().terminals.clone());
+                Some(listed)
+            }
             PylonToHost::Subscribe(command) => return self.subscribe(&command).await,
             PylonToHost::PylonReconnected(_) => {
                 return self.say(StatusResponse::new(self.statuses())).await;
@@ -258,6 +325,9 @@ impl Connection {
             PylonToHost::Hello(_) => None,
             other => Some(done(other.request_id())),
         };
+        if self.world.lock().unwrap().is_cut(&kind, true) {
+            return Err(Cut);
+        }
         if let Some(faults) = &mut self.faults {
             // Carried out, but nobody is told.
             faults.commands_left = faults.commands_left.checked_sub(1).ok_or(Cut)?;
@@ -281,6 +351,8 @@ impl Connection {
         if id.clone().is_none_or(|id| world.seen.insert(id)) {
             let mut message = UserMessage::new(payload.prompt.as_str().to_owned(), Timestamp(1));
             message.client_message_id = id;
+            message.device_id = payload.device_id;
+            message.author.clone_from(&payload.author);
             let log = world.logs.entry(command.session_id.clone()).or_default();
             log.push(message.into());
         }
@@ -315,6 +387,7 @@ impl Connection {
         let mut answer =
             DecisionAnswered::new(command.tool_use_id.clone(), DecisionState::Answered);
         answer.device_id = command.device_id;
+        answer.author.clone_from(&command.author);
         log.push(answer.into());
         result
     }
@@ -364,20 +437,22 @@ impl Connection {
 
     async fn send_live(&mut self) -> Result<(), Cut> {
         for (name, sent) in self.sent.clone() {
-            let (epoch, events) = {
+            let (epoch, dated, began_at, events) = {
                 let world = self.world.lock().unwrap();
                 let events: Vec<_> = world.logs[&name]
                     .iter()
                     .skip(sent as usize)
                     .cloned()
                     .collect();
-                (world.epoch, events)
+                (world.epoch, world.dated, world.began_at, events)
             };
             for (event, seq) in events.into_iter().zip(sent + 1..) {
                 self.sent.insert(name.clone(), seq);
                 let mut message = HostEvent::new(name.clone(), event);
                 message.epoch = Some(Epoch(epoch));
                 message.seq = Some(Seq(seq));
+                let passed = began_at.map(|at| Timestamp(at + seq.cast_signed()));
+                message.timestamp = dated.or(passed);
                 message.chain_hash = Some(hash(epoch, &name, seq));
                 self.say_roughly(message).await?;
             }

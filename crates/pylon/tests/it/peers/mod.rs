@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 pub(crate) mod host;
+pub(crate) mod push;
 pub(crate) mod relay;
 
 /// Longer than anything here takes.

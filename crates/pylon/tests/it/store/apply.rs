@@ -176,12 +176,13 @@ async fn clearing_deletes_the_history_and_goes_on_from_the_cursor() {
     // The run ends in the old log, then the host begins a new one.
     bench.store.apply([log.says("last words")]).await.unwrap();
     assert_eq!(texts(&bench.store, id).await, ["last words"]);
-    bench
-        .store
-        .apply([Log::at(id, 2, 0).says("new")])
-        .await
-        .unwrap();
+    // Whenever it begins: nothing of what was cleared comes back, here or elsewhere.
+    let mut new = Log::at(id, 2, 0).says("new");
+    new.timestamp = new.timestamp.map(|at| Timestamp(at.0 + 3_600_000));
+    bench.store.apply([new]).await.unwrap();
     assert_eq!(texts(&bench.store, id).await, ["new"]);
+    let all = bench.store.cursors().await.unwrap();
+    assert_eq!(all.len(), 1, "no other conversation has it: {all:?}");
 }
 
 #[tokio::test]

@@ -1,16 +1,17 @@
-//! What readers see: pages, whole calls, exports.
+//! What readers see: pages and whole calls.
 
+use estelle_proto::export::ExportFormat;
 use estelle_proto::history::HistoryRequest;
 use estelle_proto::limits::{MAX_FRAME_BYTES, MAX_HISTORY_PAGE_BYTES};
+use estelle_proto::lookup::ToolPart;
 use estelle_proto::{
     ConversationId, ConversationStatus, DeviceId, Epoch, HistoryMessage, Seq, ToolUseId,
     WorkspaceId,
 };
-use estelle_pylon::store::{
-    DetailError, ExportFormat, PageError, PageFrom, PageQuery, Store, ToolParts,
-};
+use estelle_pylon::store::{DetailError, PageError, PageFrom, PageQuery, Store, ToolParts};
 
 use super::Bench;
+use super::export::export;
 use super::sample::Log;
 
 fn request(bench: &Bench) -> HistoryRequest {
@@ -139,6 +140,46 @@ async fn detail(store: &Store, id: &ConversationId, call: &str) -> Result<ToolPa
 }
 
 #[tokio::test]
+async fn the_pictures_of_a_call_are_named_in_history_and_kept_whole() {
+    let bench = Bench::new().await;
+    let id = &bench.conversation;
+    let mut log = Log::new(id);
+    let large = "AAAA".repeat(40_000);
+    let events = vec![
+        log.call("seen", "{}"),
+        log.pictured("seen", &["BBBB", &large]),
+        log.call("blind", "{}"),
+    ];
+    bench.store.apply(events).await.unwrap();
+
+    let page = bench.store.page((&request(&bench)).into()).await.unwrap();
+    let HistoryMessage::ToolComplete(end) = &page.messages[1] else {
+        panic!("{:?}", page.messages);
+    };
+    assert_eq!(end.images.as_ref().map(Vec::len), Some(2));
+
+    let image = |call: &str, number| {
+        let call = ToolUseId::parse(call).unwrap();
+        bench.store.tool_image(id.clone(), call, number)
+    };
+    let second = image("seen", 1).await.unwrap();
+    let chunks = second.chunks();
+    assert!(chunks.len() > 1 && chunks.last().unwrap().last);
+    assert!(chunks.iter().all(|chunk| chunk.part == ToolPart::Image));
+    let whole: String = chunks.iter().map(|chunk| chunk.chunk).collect();
+    assert_eq!(whole, large);
+    for (call, number) in [("seen", 2), ("blind", 0)] {
+        let error = image(call, number).await.unwrap_err();
+        assert!(matches!(error, DetailError::UnknownImage { .. }), "{error}");
+    }
+    let error = image("never", 0).await.unwrap_err();
+    assert!(
+        matches!(error, DetailError::UnknownToolUse { .. }),
+        "{error}"
+    );
+}
+
+#[tokio::test]
 async fn a_call_is_shown_cut_and_kept_whole() {
     let bench = Bench::new().await;
     let id = &bench.conversation;
@@ -177,58 +218,4 @@ async fn a_call_is_shown_cut_and_kept_whole() {
         matches!(error, DetailError::UnknownToolUse { .. }),
         "{error}"
     );
-}
-
-async fn export(bench: &Bench, format: ExportFormat) -> String {
-    let mut export = bench
-        .store
-        .export(bench.conversation.clone(), format)
-        .await
-        .unwrap();
-    let mut document = String::new();
-    while let Some(piece) = export.next().await.unwrap() {
-        document.push_str(&piece);
-    }
-    document
-}
-
-#[tokio::test]
-async fn an_export_has_everything_whole() {
-    let bench = Bench::new().await;
-    let mut log = Log::new(&bench.conversation);
-    let output = "z".repeat(20_000);
-    let mut events = vec![
-        log.user("질문?"),
-        log.call("c", "{}"),
-        log.returned("c", &output),
-    ];
-    events.extend((0..250).map(|n| log.says(&format!("answer {n}"))));
-    bench.store.apply(events).await.unwrap();
-
-    let json = export(&bench, ExportFormat::Json).await;
-    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let messages = value["messages"].as_array().unwrap();
-    assert_eq!(
-        (messages.len(), value["totalCount"].as_u64()),
-        (253, Some(253))
-    );
-    assert_eq!(messages[2]["output"], output);
-    assert_eq!(messages[252]["content"], "answer 249");
-
-    let markdown = export(&bench, ExportFormat::Markdown).await;
-    assert!(
-        markdown.starts_with("# first\n\n## User ("),
-        "{}",
-        &markdown[..60]
-    );
-    assert!(markdown.contains(&output) && markdown.contains("\nanswer 249\n"));
-    assert_eq!(markdown.matches("\n## ").count(), 253);
-}
-
-#[tokio::test]
-async fn an_empty_conversation_exports_as_an_empty_list() {
-    let bench = Bench::new().await;
-    let json = export(&bench, ExportFormat::Json).await;
-    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(value["messages"], serde_json::json!([]));
 }

@@ -5,10 +5,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use estelle_proto::ipc::HostEvent;
-use estelle_proto::{ConversationId, DeviceId, PathText, QueryText, Timestamp, WorkspaceId};
+use estelle_proto::{
+    ConversationId, DeviceId, PathText, QueryText, SkillType, Timestamp, WorkspaceId,
+};
 use estelle_pylon::store::{
-    BackupError, DATABASE, MigrateError, OpenError, Outcome, Placement, Rebuild, RestoreError,
-    SearchQuery, Store, StoreError,
+    BackupError, DATABASE, MigrateError, NewConversation, OpenError, Outcome, Placement, Rebuild,
+    RestoreError, SearchQuery, Store, StoreError,
 };
 
 use super::apply::texts;
@@ -81,6 +83,35 @@ async fn the_first_format_is_still_read() {
         .await
         .unwrap();
     assert_eq!(outcomes, [Outcome::Applied]);
+}
+
+/// A database of each format that ever was: the first one, with the steps that an older build had already taken.
+#[tokio::test]
+async fn every_format_since_the_first_is_still_read() {
+    let steps = concat!(env!("CARGO_MANIFEST_DIR"), "/src/store/schema");
+    let step = |number: i64| fs::read_to_string(format!("{steps}/v{number}.sql"));
+    let newest = (1..1000).take_while(|number| step(*number).is_ok()).last();
+    let newest = newest.unwrap();
+    assert!(newest >= 9, "{newest}");
+    for format in 1..=newest {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(DATABASE);
+        fs::copy(FIRST_FORMAT, &path).unwrap();
+        let older = rusqlite::Connection::open(&path).unwrap();
+        for taken in 2..=format {
+            older.execute_batch(&step(taken).unwrap()).unwrap();
+            older.pragma_update(None, "user_version", taken).unwrap();
+        }
+        drop(older);
+        let store = Store::open(folder.path()).unwrap();
+        check_first_format(&store).await;
+        store.close().await;
+        let newer = rusqlite::Connection::open(&path).unwrap();
+        let now: i64 = newer
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .unwrap();
+        assert_eq!(now, newest, "from format {format}");
+    }
 }
 
 async fn check_first_format(store: &Store) {
@@ -292,6 +323,53 @@ async fn a_rebuild_keeps_what_people_made_and_writes_the_rest_anew() {
         !listing.workspaces.iter().any(is_unread),
         "a rebuild is no news"
     );
+}
+
+#[tokio::test]
+async fn a_rebuild_brings_nothing_back_that_was_removed_and_tells_what_has_no_log() {
+    let bench = Bench::new().await;
+    let (store, id) = (&bench.store, &bench.conversation);
+    store.apply([Log::new(id).says("a")]).await.unwrap();
+    let (workspace, gone) = make_workspace(store, "gone").await;
+    let gone = gone.conversation_id;
+    store.apply([Log::new(&gone).says("b")]).await.unwrap();
+    store
+        .delete_conversation(workspace.clone(), gone.clone())
+        .await
+        .unwrap();
+    let copy = ConversationId::parse("copy").unwrap();
+    let fork = NewConversation {
+        id: Some(copy.clone()),
+        workspace_id: workspace,
+        name: name("copy"),
+        skill_type: SkillType::General,
+        model: None,
+        permission_mode: None,
+        at: Timestamp(1),
+    };
+    store.intend_fork(fork).await.unwrap();
+    let (removals, forks) = (
+        store.removals().await.unwrap(),
+        store.unlisted_forks().await.unwrap().len(),
+    );
+    let Bench {
+        store,
+        folder,
+        conversation,
+        ..
+    } = bench;
+    store.close().await;
+    let rebuild = Rebuild::begin(folder.path()).unwrap();
+    for (id, is_unfinished) in [(&gone, true), (&copy, true), (&conversation, false)] {
+        assert_eq!(rebuild.is_unfinished(id).unwrap(), is_unfinished, "{id}");
+    }
+    let emptied = rebuild.emptied().unwrap();
+    let emptied: Vec<_> = emptied.into_iter().map(|(id, _)| id).collect();
+    assert_eq!(emptied, [conversation]);
+    rebuild.finish().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(store.removals().await.unwrap(), removals);
+    assert_eq!(store.unlisted_forks().await.unwrap().len(), forks);
 }
 
 #[tokio::test]

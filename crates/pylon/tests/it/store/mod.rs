@@ -2,9 +2,12 @@
 
 mod apply;
 mod devices;
+mod export;
 mod history;
+mod kept;
 mod killed;
 mod lasting;
+mod lifecycle;
 mod plan;
 mod sample;
 mod search;

@@ -1,10 +1,15 @@
 //! The windows of the plan: the newest word counts, whatever comes late or again.
 
-use estelle_proto::plan::LimitsTold;
-use estelle_proto::{LimitStatus, PLAN, PlanLimit, Timestamp};
-use estelle_pylon::store::Store;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use super::sample::Log;
+use estelle_proto::events::TurnResult;
+use estelle_proto::ipc::HostEvent;
+use estelle_proto::plan::LimitsTold;
+use estelle_proto::{Cause, ConversationId, LimitStatus, PLAN, PlanLimit, Timestamp, Usage};
+use estelle_pylon::store::{Store, Telling};
+
+use super::sample::{Log, NOON};
 use super::{Bench, make_workspace};
 
 fn limit(window: &str, status: LimitStatus, resets_at: i64) -> PlanLimit {
@@ -75,4 +80,89 @@ async fn windows_that_are_made_up_fill_nothing() {
         bench.store.apply(vec![event]).await.unwrap();
     }
     assert_eq!(windows(&bench.store, 0).await.len(), 32);
+}
+
+const HOUR: i64 = 3_600_000;
+
+async fn tell(store: &Store, events: Vec<HostEvent>, now: i64) {
+    let telling = Telling {
+        now: Timestamp(NOON + now),
+        watched: BTreeSet::new(),
+        silent: BTreeSet::new(),
+        has_webhook: false,
+    };
+    let events: Arc<[HostEvent]> = events.into();
+    store.apply_telling(events, telling).await.unwrap();
+}
+
+/// A turn that the plan refuses, and the window that does.
+fn refused(log: &mut Log, window: &str, resets_at: i64) -> Vec<HostEvent> {
+    let limits = vec![limit(window, LimitStatus::Rejected, NOON + resets_at)];
+    let result = TurnResult {
+        cause: Some(Cause::UsageLimit),
+        ..TurnResult::new("success".to_owned(), 0, 0.0, 1, Usage::new(0, 0, 0, 0))
+    };
+    vec![
+        log.user("go"),
+        log.event(LimitsTold::new(limits)),
+        log.event(result),
+    ]
+}
+
+async fn goes_on_at(store: &Store, id: &ConversationId) -> Option<i64> {
+    let now = store.continuation(id.clone()).await.unwrap();
+    now.waiting.map(|(_, at)| at.0 - NOON)
+}
+
+#[tokio::test]
+async fn a_conversation_waits_for_the_window_that_refused_it_and_not_for_another_ones() {
+    let bench = Bench::new().await;
+    let store = &bench.store;
+    let (_, other) = make_workspace(store, "other").await;
+    let (own, other) = (&bench.conversation, &other.conversation_id);
+    for id in [own, other] {
+        store
+            .set_continuation(id.clone(), true, Timestamp(0))
+            .await
+            .unwrap();
+    }
+    let mut log = Log::new(other);
+    let week = refused(&mut log, "seven_day_opus", 7 * 24 * HOUR);
+    tell(store, week, 1_000).await;
+    let mut log = Log::new(own);
+    let hours = refused(&mut log, "five_hour", 5 * HOUR);
+    tell(store, hours, 1_000).await;
+    assert_eq!(goes_on_at(store, own).await, Some(5 * HOUR + 15_000));
+    let week = Some(7 * 24 * HOUR + 15_000);
+    assert_eq!(goes_on_at(store, other).await, week);
+}
+
+#[tokio::test]
+async fn what_is_turned_on_after_the_limit_was_hit_goes_on_under_the_same_name() {
+    let bench = Bench::new().await;
+    let (store, id) = (&bench.store, &bench.conversation);
+    let mut log = Log::new(id);
+    let turn = refused(&mut log, "five_hour", 5 * HOUR);
+    tell(store, turn, 1_000).await;
+    let set = async |is_enabled| {
+        let set = store.set_continuation(id.clone(), is_enabled, Timestamp(NOON + 2_000));
+        set.await.unwrap();
+        store.continuation(id.clone()).await.unwrap().waiting
+    };
+    let waits = set(true).await;
+    assert_eq!(
+        waits.as_ref().unwrap().1,
+        Timestamp(NOON + 5 * HOUR + 15_000)
+    );
+    assert_eq!(set(false).await, None);
+    assert_eq!(set(true).await, waits, "the same turn, the same name");
+    store.cancel_continuation(id.clone()).await.unwrap();
+    assert_eq!(set(true).await, None, "somebody did not want it");
+
+    let turn = refused(&mut log, "five_hour", 5 * HOUR);
+    tell(store, turn, 3_000).await;
+    assert_ne!(set(true).await, waits, "another turn");
+    let said = vec![log.user("never mind")];
+    tell(store, said, 4_000).await;
+    assert_eq!(set(true).await, None, "something followed it");
 }

@@ -1,13 +1,14 @@
 //! Events as a host would report them, for tests.
 
 use estelle_proto::events::{
-    ClaudeEvent, Init, StateChanged, TextComplete, ToolComplete, ToolInfo, TurnResult, UserMessage,
+    ClaudeEvent, Init, ModelShare, StateChanged, TextComplete, ToolComplete, ToolInfo, TurnResult,
+    UserMessage,
 };
 use estelle_proto::ipc::HostEvent;
 use estelle_proto::limits::{LIVE_RESULT_CHARS, cut};
 use estelle_proto::{
     ChainHash, ClaudeSessionId, ConversationId, ConversationStatus, Epoch, Json, Seq, Timestamp,
-    ToolUseId, Usage,
+    ToolImage, ToolUseId, Usage,
 };
 
 /// Noon of a day in November.
@@ -81,9 +82,39 @@ impl Log {
         }
     }
 
+    /// A picture comes as the host sends it: named in the event, with its bytes beside it.
+    pub(crate) fn pictured(&mut self, id: &str, images: &[&str]) -> HostEvent {
+        let size = |data: &str| data.len() as u64 / 4 * 3;
+        let picture = |data: &&str| ToolImage::new("image/png".to_owned(), size(data));
+        let event = self.event(ToolComplete {
+            tool_use_id: Some(ToolUseId::parse(id).unwrap()),
+            images: Some(images.iter().map(picture).collect()),
+            ..ToolComplete::new("Read".to_owned(), true, "[image]".to_owned())
+        });
+        HostEvent {
+            full_images: Some(images.iter().map(|data| (*data).to_owned()).collect()),
+            ..event
+        }
+    }
+
     pub(crate) fn result(&mut self, usd: f64, tokens: u64) -> HostEvent {
         let usage = Usage::new(tokens, tokens * 2, tokens * 3, tokens * 4);
         let result = TurnResult::new("success".to_owned(), 1500, usd, 1, usage);
+        self.event(result)
+    }
+
+    /// A turn of several models, each with its cost and its tokens.
+    pub(crate) fn shared_result(&mut self, shares: &[(&str, f64, u64)]) -> HostEvent {
+        let usage = |tokens| Usage::new(tokens, tokens * 2, tokens * 3, tokens * 4);
+        let models = shares
+            .iter()
+            .map(|(model, usd, tokens)| ModelShare::new((*model).to_owned(), *usd, usage(*tokens)));
+        let usd = shares.iter().map(|(_, usd, _)| usd).sum();
+        let result = TurnResult {
+            models: Some(models.collect()),
+            // What the CLI tells of the turn as a whole leaves out what sub-agents used.
+            ..TurnResult::new("success".to_owned(), 1500, usd, 1, usage(1))
+        };
         self.event(result)
     }
 }

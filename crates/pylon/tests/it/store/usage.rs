@@ -75,6 +75,36 @@ async fn results_add_up_by_day_conversation_and_model() {
 }
 
 #[tokio::test]
+async fn a_turn_of_two_models_is_booked_on_each_of_them() {
+    let bench = Bench::new().await;
+    let store = &bench.store;
+    let mut log = Log::new(&bench.conversation);
+    let events = vec![
+        log.init("s1", "opus"),
+        log.shared_result(&[("haiku", 0.25, 10), ("opus", 0.5, 100)]),
+        log.shared_result(&[("haiku", 0.125, 1)]),
+        log.result(1.0, 7),
+    ];
+    store.apply(events).await.unwrap();
+    let models = rows(store, UsageGroup::Model).await;
+    let models: Vec<_> = models
+        .iter()
+        .map(|row| {
+            (
+                row.key.as_str(),
+                row.cost_usd,
+                row.input_tokens,
+                row.cache_creation_tokens,
+            )
+        })
+        .collect();
+    assert_eq!(models, [("opus", 1.5, 107, 428), ("haiku", 0.375, 11, 44)]);
+    let all = totals(store).await;
+    assert!((all.total_cost_usd - 1.875).abs() < 1e-9);
+    assert_eq!(all.total_input_tokens, 118);
+}
+
+#[tokio::test]
 async fn a_replay_counts_nothing_twice() {
     let bench = Bench::new().await;
     let id = &bench.conversation;

@@ -1,7 +1,10 @@
 //! Workspaces and conversations: what is active, what falls to whom, what survives.
 
-use estelle_proto::{ConversationId, PermissionMode, SkillType, Timestamp, WorkspaceId};
-use estelle_pylon::store::{ConversationError, Listing, NewConversation, Store, WorkspaceError};
+use estelle_proto::worktrees::WorktreeState;
+use estelle_proto::{ConversationId, PathText, PermissionMode, SkillType, Timestamp, WorkspaceId};
+use estelle_pylon::store::{
+    ConversationError, Listing, NewConversation, Store, WorkspaceError, WorktreeRow,
+};
 
 use super::sample::{Log, NOON};
 use super::{Bench, make_workspace, name};
@@ -228,4 +231,33 @@ async fn names_are_found_without_regard_to_case_exact_ones_first() {
         .await
         .unwrap();
     assert_eq!(found, [exact, long]);
+}
+
+#[tokio::test]
+async fn a_conversation_with_a_worktree_is_listed_with_its_own_folder() {
+    let bench = Bench::new().await;
+    let store = &bench.store;
+    let (workspace, plain) = make_workspace(store, "second").await;
+    let apart = make_conversation(store, &workspace, "apart").await;
+    let path = |text: &str| PathText::parse(text).unwrap();
+    let tree = WorktreeRow {
+        conversation: apart.clone(),
+        workspace,
+        repository: path("/repository"),
+        path: path("/trees/apart"),
+        folder: path("/trees/apart/inner"),
+        branch: "estelle/apart".to_owned(),
+        base_branch: None,
+        base: "c0ffee".to_owned(),
+        state: WorktreeState::Ready,
+        created_at: Timestamp(NOON),
+    };
+    assert!(store.add_worktree(tree).await.unwrap());
+    let listing = list(store).await;
+    let all = || listing.workspaces.iter().flat_map(|one| &one.conversations);
+    let found = |id: &ConversationId| all().find(|one| one.conversation_id == *id).unwrap();
+    let shown = found(&apart);
+    assert_eq!(shown.working_dir, Some(path("/trees/apart/inner")));
+    assert_eq!(shown.branch.as_deref(), Some("estelle/apart"));
+    assert_eq!(found(&plain.conversation_id).working_dir, None);
 }

@@ -97,6 +97,7 @@ pub(super) fn all() -> Vec<Scenario> {
         hooked(),
         serving(),
         working(),
+        overhearing(),
         injecting(),
         failing(),
         limited(),
@@ -278,15 +279,35 @@ fn serving() -> Scenario {
     )])
 }
 
+/// Lets a sub-agent play these steps.
+fn sub(steps: &Value, behind: bool) -> Value {
+    let input = json!({
+        "description": "sub task",
+        "prompt": script(steps),
+        "subagent_type": "general-purpose",
+        "run_in_background": behind,
+    });
+    json!([{ "tool": "Agent", "input": input }, { "say": "main done" }])
+}
+
+/// A sub-agent that thinks and speaks before it calls a tool, and speaks again.
+fn talkative() -> Value {
+    json!([
+        { "think": "hm", "say": "looking", "tool": "Bash", "input": { "command": "echo sub" } },
+        { "say": "sub has looked" },
+    ])
+}
+
+/// What sub-agents in the foreground say is printed for a host that asked for it.
+fn overhearing() -> Scenario {
+    let initialize = json!({ "subtype": "initialize", "forwardSubagentText": true });
+    scenario(vec![part(
+        "sub-agent heard",
+        vec![Deed::Request(initialize), turn(&sub(&talkative(), false))],
+    )])
+}
+
 fn working() -> Scenario {
-    let sub = |steps: Value, extra: Value| {
-        let inner = script(&steps);
-        let mut input = json!({ "description": "sub task", "prompt": inner, "subagent_type": "general-purpose" });
-        for (key, value) in extra.as_object().into_iter().flatten() {
-            input[key] = value.clone();
-        }
-        json!([{ "tool": "Agent", "input": input }, { "say": "main done" }])
-    };
     let busy =
         json!([{ "tool": "Bash", "input": { "command": "echo sub" } }, { "say": "sub finished" }]);
     // The answer takes its time, so that it always comes after the end of the main turn.
@@ -297,17 +318,9 @@ fn working() -> Scenario {
             "background command",
             vec![turn(&tool("Bash", &behind)), result()],
         ),
-        part(
-            "sub-agent",
-            vec![turn(&sub(busy, json!({ "run_in_background": false })))],
-        ),
-        part(
-            "sub-agent behind",
-            vec![
-                turn(&sub(slow, json!({ "run_in_background": true }))),
-                result(),
-            ],
-        ),
+        part("sub-agent", vec![turn(&sub(&busy, false))]),
+        part("sub-agent unheard", vec![turn(&sub(&talkative(), false))]),
+        part("sub-agent behind", vec![turn(&sub(&slow, true)), result()]),
     ])
 }
 

@@ -20,6 +20,8 @@ mod searches;
 mod walk;
 mod words;
 
+pub(super) use searches::is_secretive;
+
 use super::{
     glob::{self, ANY},
     paths::{Place, is_hidden},
@@ -101,8 +103,9 @@ impl Invocation {
     }
 }
 
-/// The last component of a program's path, in small letters and without `.exe`.
+/// The last component of a program's path, in small letters and without `.exe`. For zsh `=rm` is the path of `rm`.
 fn base_name(word: &str) -> String {
+    let word = word.strip_prefix('=').unwrap_or(word);
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     let name = name.to_lowercase();
     name.strip_suffix(".exe").map(str::to_owned).unwrap_or(name)

@@ -21,7 +21,7 @@ pub(super) const FOREIGN_SHELLS: [&str; 9] = [
 ];
 
 /// Programs that run another one, with the options that take a value and the number of words before the command.
-pub(super) const WRAPPERS: [(&str, &str, usize); 40] = [
+pub(super) const WRAPPERS: [(&str, &str, usize); 44] = [
     ("nohup", "", 0),
     ("time", "fo", 0),
     ("gtime", "fo", 0),
@@ -62,6 +62,11 @@ pub(super) const WRAPPERS: [(&str, &str, usize); 40] = [
     ("npx", "p", 0),
     ("winpty", "", 0),
     ("xargs", "IadEeLlnPs", 0),
+    // Words of zsh in front of a command.
+    ("noglob", "", 0),
+    ("nocorrect", "", 0),
+    ("-", "", 0),
+    ("repeat", "", 1),
 ];
 
 /// Programs that print, list or test what they are given and read no file.

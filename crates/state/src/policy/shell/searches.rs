@@ -3,7 +3,7 @@
 //! A search through everything meets hidden files as well. Asking about each would be asking about half of what is done
 //! in a project, so only those are doubted that look for a secret, or for anything. None of this is refused outright.
 
-use super::{Invocation, walk::Walker};
+use super::{Invocation, options, walk::Walker};
 use crate::policy::{
     glob::{ANY, STAR},
     reason::Doubt,
@@ -38,7 +38,44 @@ impl Walker<'_> {
         }
     }
 
+    /// All that was ever committed, with its text, or a secret looked for in it: what is a secret no longer stands in the
+    /// project, but it still stands there.
+    fn history(&mut self, command: &Invocation) {
+        let words = options::behind_git_options(command.arguments());
+        let Some((subcommand, arguments)) = words.split_first() else {
+            return;
+        };
+        let is_log = matches!(subcommand.as_str(), "log" | "whatchanged" | "reflog");
+        let has = |tests: fn(&str) -> bool| arguments.iter().any(|word| tests(word));
+        let shows = has(|word| {
+            let is_short = !word.starts_with("--") && word.starts_with(['-']);
+            matches!(word, "--patch" | "--patch-with-stat" | "-c" | "--cc")
+                || (is_short && word.trim_start_matches('-').starts_with(['p', 'u']))
+        });
+        let is_few = has(|word| {
+            let number = word.trim_start_matches("-n").trim_start_matches('-');
+            word.starts_with("--max-count")
+                || word == "-n"
+                || (word.starts_with('-') && number.parse::<u32>().is_ok())
+        });
+        let is_narrow = has(|word| !word.starts_with('-'));
+        let looks_for_secrets = arguments
+            .iter()
+            .zip(arguments.iter().skip(1))
+            .any(|(word, next)| matches!(word.as_str(), "-S" | "-G") && is_secretive(next))
+            || arguments.iter().any(|word| {
+                let sought = word.strip_prefix("-S").or_else(|| word.strip_prefix("-G"));
+                sought.is_some_and(|sought| !sought.is_empty() && is_secretive(sought))
+            });
+        if is_log && ((shows && !is_few && !is_narrow) || looks_for_secrets) {
+            self.doubt(Doubt::PossibleSecret(command.line()));
+        }
+    }
+
     pub(super) fn search(&mut self, command: &Invocation, name: &str) {
+        if name == "git" {
+            return self.history(command);
+        }
         let arguments = command.arguments();
         let options = arguments.iter().filter(|word| word.starts_with('-'));
         let mut plain = arguments.iter().filter(|word| !word.starts_with('-'));
@@ -86,7 +123,7 @@ fn is_whole(place: &str) -> bool {
 }
 
 /// Whether a pattern finds any line, or names a secret.
-fn is_secretive(pattern: &str) -> bool {
+pub(in crate::policy) fn is_secretive(pattern: &str) -> bool {
     let letters = pattern.to_lowercase();
     let is_any = !letters.contains(char::is_alphanumeric);
     is_any || letters == "key" || SECRETIVE.iter().any(|part| letters.contains(part))

@@ -13,11 +13,30 @@ use crate::policy::{
     reason::Doubt,
 };
 
+/// Whether zsh would run code for a word that other shells take for a pattern or refuse: `*(e:'code':)`, `*(+name)`,
+/// `${(e)variable}`.
+fn runs_in_zsh(raw: &str) -> bool {
+    let plain = raw.split(['\'', '"', '\\']).next().unwrap_or(raw);
+    let qualified = ["*(e", "*(+", "*(#q", "/(e", "/(+", "/(#q"];
+    let is_code = |begin: &&str| {
+        let behind = plain.split_once(*begin).map(|(_, behind)| behind);
+        // What delimits the code is no letter; a choice of names, as other shells have it, goes on with one.
+        behind.is_some_and(|behind| {
+            !begin.ends_with('e') || !behind.starts_with(char::is_alphanumeric)
+        })
+    };
+    let is_literal = raw.starts_with('\'') && raw.matches('\'').count() == 2;
+    qualified.iter().any(is_code) || (!is_literal && raw.contains("${("))
+}
+
 impl Walker<'_> {
     /// The text of a word of a command.
     pub(super) fn word(&mut self, raw: &str) -> String {
         if is_descriptor_name(raw) {
             self.doubt(Doubt::Unparsable(format!("{raw} may name a descriptor")));
+        }
+        if runs_in_zsh(raw) {
+            self.doubt(Doubt::ComputedCommand(raw.to_owned()));
         }
         self.text(raw, false)
     }

@@ -4,7 +4,9 @@ use estelle_proto::decisions::{DecisionKind, PermissionDecision};
 use estelle_proto::events::{ClaudeEvent, ErrorEvent, ToolComplete, ToolInfo};
 use estelle_proto::runs::{PauseReason, TaskUpdate};
 use estelle_proto::{Generation, Json, OnBusy, PermissionMode, Seq};
-use estelle_state::conversation::{Change, Control, Durable, RunExit, Seen, StopReason, Verdict};
+use estelle_state::conversation::{
+    Change, Control, Durable, RunExit, Seen, StopReason, Totals, Verdict,
+};
 use proptest::prelude::*;
 
 use super::driving::do_due;
@@ -144,6 +146,7 @@ fn why() -> impl Strategy<Value = StopReason> {
     });
     let tampered = StopReason::Tampered {
         what: "a line".to_owned(),
+        is_unasked: false,
     };
     let reconfigured = StopReason::Reconfigured {
         what: "a file".to_owned(),
@@ -394,7 +397,10 @@ fn seen(say: Say) -> Option<Seen> {
             session: session(number),
         },
         Say::End(number) => Seen::TurnEnded {
-            cost: f64::from(number) / 4.0,
+            totals: Totals {
+                cost: f64::from(number) / 4.0,
+                ..Totals::default()
+            },
             messages: vec![message_id(number)],
             failed: number == 0,
         },

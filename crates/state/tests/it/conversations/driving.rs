@@ -5,7 +5,7 @@ use estelle_proto::decisions::PermissionDecision;
 use estelle_proto::events::{ClaudeEvent, ToolComplete};
 use estelle_proto::runs::TaskUpdate;
 use estelle_state::conversation::{
-    Due, Durable, Place, RunExit, Seen, Tracked, Unconfirmed, Verdict,
+    Due, Durable, Place, RunExit, Seen, Totals, Tracked, Unconfirmed, Verdict,
 };
 use estelle_state::decisions::DecisionKey;
 
@@ -130,7 +130,10 @@ fn obey(world: &mut World) {
 /// What the CLI says to the first line that it got, or at the end of its turn.
 fn next_words(world: &World) -> Option<(Vec<Seen>, Vec<Durable>)> {
     let ended = Seen::TurnEnded {
-        cost: 0.5,
+        totals: Totals {
+            cost: 0.5,
+            ..Totals::default()
+        },
         messages: Vec::new(),
         failed: false,
     };

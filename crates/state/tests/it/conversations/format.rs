@@ -50,7 +50,7 @@ fn the_example_of_a_log_has_every_kind() {
     assert_eq!(found.len(), KINDS.len(), "a kind that is not in the list");
 }
 
-const KINDS: [&str; 57] = [
+const KINDS: [&str; 58] = [
     "accepted",
     "answered",
     "asked",
@@ -85,6 +85,7 @@ const KINDS: [&str; 57] = [
     "requested",
     "response",
     "resumeFailed",
+    "revoked",
     "rewinding",
     "rewound",
     "seen asked",
@@ -138,6 +139,7 @@ fn name(record: &Record, found: &mut BTreeSet<&'static str>) {
             "decided"
         }
         Record::Called { .. } => "called",
+        Record::Revoked { .. } => "revoked",
         Record::Interrupted { .. } => "interrupted",
         Record::Stopping { why, .. } => {
             found.insert(reason_name(why));

@@ -7,7 +7,7 @@ use estelle_proto::conversations::ConversationStatus;
 use estelle_proto::decisions::DecisionState;
 use estelle_proto::events::ClaudeEvent;
 use estelle_state::conversation::{
-    Control, Conversation, Due, Entry, MessageId, Place, Record, Tracked,
+    Control, Conversation, Due, Entry, MessageId, Place, Record, StopReason, Tracked,
 };
 use estelle_state::decisions::{DecisionKey, Fact};
 
@@ -118,6 +118,7 @@ fn explains(record: &Record, id: &MessageId, was: Place) -> bool {
         | Record::Asked(_)
         | Record::Decided { .. }
         | Record::Called { .. }
+        | Record::Revoked { .. }
         | Record::Interrupted { .. }
         | Record::Stopping { .. }
         | Record::Forgotten
@@ -191,7 +192,8 @@ fn check_announcements(world: &World) {
 struct Runs {
     current: Option<Generation>,
     last: u64,
-    stopping: bool,
+    /// It is being ended, to begin anew or for another reason.
+    stopping: Option<bool>,
     closed: bool,
     handed: BTreeSet<(Generation, MessageId)>,
     requested: BTreeSet<(Generation, String)>,
@@ -207,22 +209,29 @@ impl Runs {
                 assert_eq!(self.current, None, "two runs");
                 assert!(generation.0 > self.last, "a number is used twice");
                 self.last = generation.0;
-                (self.current, self.stopping, self.closed) = (Some(*generation), false, false);
+                (self.current, self.stopping, self.closed) = (Some(*generation), None, false);
             }
             Record::Ended { generation, .. } => {
                 assert_eq!(self.current.take(), Some(*generation));
             }
-            Record::Stopping { generation, .. } => {
+            Record::Stopping { generation, why } => {
                 assert_eq!(self.current, Some(*generation));
-                assert!(!self.stopping, "stopped twice");
-                self.stopping = true;
+                let is_new = *why == StopReason::NewSession;
+                let is_said = self.stopping.replace(is_new);
+                assert!(
+                    is_said.is_none_or(|before| is_new && !before),
+                    "stopped twice, and not to begin anew"
+                );
             }
             Record::Handed {
                 generation,
                 message,
             } => {
                 assert_eq!(self.current, Some(*generation));
-                assert!(!self.stopping, "handed to a run that is being ended");
+                assert!(
+                    self.stopping.is_none(),
+                    "handed to a run that is being ended"
+                );
                 let is_new = self.handed.insert((*generation, message.clone()));
                 assert!(is_new, "handed twice to the same run");
             }
@@ -263,6 +272,7 @@ impl Runs {
             | Record::Shown { .. }
             | Record::Asked(_)
             | Record::Decided { .. }
+            | Record::Revoked { .. }
             | Record::Interrupted { .. }
             | Record::Forgotten
             | Record::Rewound { .. }

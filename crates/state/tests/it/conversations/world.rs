@@ -116,6 +116,7 @@ pub(super) fn message(number: u8, text: u8, on_busy: OnBusy) -> Message {
         on_busy,
         client_message_id: Some(client_id(number)),
         device_id: None,
+        author: None,
     }
 }
 

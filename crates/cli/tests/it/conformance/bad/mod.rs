@@ -5,6 +5,7 @@
 //! answered with a typed error that names the request; the connection goes on; the machine stays as it was.
 
 mod requests;
+mod sound;
 
 use estelle_sim::script::Script;
 use serde_json::{Value, json};
@@ -24,6 +25,9 @@ async fn state(probe: &mut Probe, talk: &Talk) -> Vec<Value> {
         ("history_request", talk.with(&json!({"limit": 200}))),
         ("usage_request", json!({"groupBy": "conversation"})),
         ("rules_request", json!({})),
+        ("notifications_request", json!({})),
+        ("budget_request", json!({})),
+        ("terminal_list", json!({})),
     ] {
         let mut told = probe.done(SELENE, kind, &payload).await;
         told["requestId"] = Value::Null;
@@ -69,7 +73,8 @@ impl Scene {
         let mut house = House::new(&Agent::Simulator, &[(SELENE, "Selene")]).await;
         let own = house.app_token(HOME, "Owner", "view,prompt,approve,terminal,admin");
         let viewer = house.app_token(HOME, "Viewer", "view");
-        let elsewhere = house.app_token("elsewhere", "Neighbour", "view,prompt,approve,admin");
+        let all = "view,prompt,approve,terminal,admin";
+        let elsewhere = house.app_token("elsewhere", "Neighbour", all);
         house.start();
         let mut owner = house.app(&own).await;
         all_there(&mut owner, &[SELENE]).await;
@@ -225,7 +230,13 @@ async fn envelopes(scene: &mut Scene) {
 
     let workspace = &scene.talk.workspace;
     let payload = format!(r#"{{"workspaceId":{workspace},"newName":"N"}}"#);
-    for frame in [
+    let doubled = scene.requests.doubled();
+    let doubled = doubled.iter().map(|(kind, payload)| {
+        format!(r#"{{"type":"{kind}","to":1,"requestId":"ID","payload":{payload}}}"#)
+    });
+    let doubled: Vec<String> = doubled.collect();
+    assert!(doubled.len() > 50, "{} requests", doubled.len());
+    let envelopes = [
         format!(
             r#"{{"type":"workspace_rename","type":"workspace_list","to":1,"requestId":"ID","payload":{payload}}}"#
         ),
@@ -241,7 +252,8 @@ async fn envelopes(scene: &mut Scene) {
         format!(
             r#"{{"type":"workspace_rename","to":1,"requestId":"ID","payload":{{"workspaceId":{workspace},"newName":"N","newName":"M"}}}}"#
         ),
-    ] {
+    ];
+    for frame in envelopes.into_iter().chain(doubled) {
         let id = scene.owner.new_id();
         let frame = frame.replace("ID", &id);
         scene.owner.send_text(&frame).await;
@@ -285,23 +297,41 @@ async fn not_there(scene: &mut Scene) {
             &["unknown_tool_use", "unknown_decision"],
         );
         add("taskId", &json!("../nothing"), &["unknown_task"]);
+        // To look away from what is not there is no failure, and has no answer.
+        if *kind != "terminal_detach" {
+            add("terminalId", &json!("t-none"), &["unknown_terminal"]);
+        }
+        add("terminalId", &json!("../up"), &["invalid_message"]);
         add("workingDir", &json!("/no/such/folder"), &["bad_path"]);
         add(
             "workingDir",
             &json!("relative"),
             &["bad_path", "invalid_message"],
         );
+        if sound["size"].is_object() {
+            for size in [
+                json!({"cols": 1, "rows": 24}),
+                json!({"cols": 80, "rows": 100_000}),
+                json!({"cols": 80}),
+            ] {
+                let mut payload = sound.clone();
+                payload["size"] = size;
+                let frame = json!({"type": kind, "to": SELENE, "payload": payload});
+                frames.push((frame, &["invalid_message"]));
+            }
+        }
     }
     scene.try_all(frames).await;
 }
 
 /// What a device that may only look can ask for.
-const LOOKING: [&str; 15] = [
+const LOOKING: [&str; 22] = [
     "workspace_list",
     "workspace_switch",
     "conversation_select",
     "history_request",
     "history_search",
+    "history_export",
     "tool_detail",
     "usage_request",
     "rules_request",
@@ -312,6 +342,12 @@ const LOOKING: [&str; 15] = [
     "task_list",
     "task_get",
     "worker_status",
+    "notifications_request",
+    "notifications_set",
+    "push_subscribe",
+    "push_unsubscribe",
+    "push_test",
+    "budget_request",
 ];
 
 /// A device that may only look, and one of another realm.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::super::claude::Talk;
+use super::sound;
 
 /// What a client may say to a Pylon.
 const SCHEMA: &str = include_str!("../../../../../../docs/protocol/schema/app-to-pylon.json");
@@ -16,120 +17,9 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    #[expect(
-        clippy::too_many_lines,
-        reason = "a table: one row for each kind of request"
-    )]
     pub(super) fn new(talk: &Talk, call: &Value, folder: &Value) -> Self {
-        let both = talk.with(&json!({}));
-        let with = |more: Value| talk.with(&more);
-        let sound = [
-            ("workspace_list", json!({})),
-            (
-                "workspace_create",
-                json!({"name": "N", "workingDir": folder}),
-            ),
-            ("workspace_delete", json!({"workspaceId": talk.workspace})),
-            (
-                "workspace_rename",
-                json!({"workspaceId": talk.workspace, "newName": "N"}),
-            ),
-            ("workspace_switch", both.clone()),
-            (
-                "conversation_create",
-                json!({"workspaceId": talk.workspace, "name": "N", "skillType": "general", "model": "m", "permissionMode": "default"}),
-            ),
-            (
-                "conversation_fork",
-                with(json!({"beforeSeq": 1, "name": "N"})),
-            ),
-            ("conversation_select", both.clone()),
-            ("conversation_delete", both.clone()),
-            ("conversation_rename", with(json!({"newName": "N"}))),
-            (
-                "history_request",
-                with(json!({"limit": 1, "offset": 0, "beforeSeq": 1, "afterSeq": 1, "epoch": 1})),
-            ),
-            (
-                "history_search",
-                json!({"query": "q", "workspaceId": talk.workspace, "conversationId": talk.id, "limit": 1}),
-            ),
-            (
-                "tool_detail",
-                json!({"conversationId": talk.id, "toolUseId": call}),
-            ),
-            (
-                "claude_send",
-                with(json!({"message": "m", "clientMessageId": "c", "onBusy": "queue"})),
-            ),
-            (
-                "claude_permission",
-                with(
-                    json!({"toolUseId": call, "decision": "allow", "message": "m", "inputHash": "h"}),
-                ),
-            ),
-            (
-                "claude_answer",
-                with(json!({"toolUseId": call, "answer": "a"})),
-            ),
-            (
-                "claude_control",
-                with(json!({"action": "stop", "clientMessageId": "c"})),
-            ),
-            (
-                "claude_set_permission_mode",
-                json!({"mode": "default", "conversationId": talk.id}),
-            ),
-            (
-                "claude_set_model",
-                json!({"conversationId": talk.id, "model": "m"}),
-            ),
-            (
-                "usage_request",
-                json!({"groupBy": "day", "from": "2026-01-01", "until": "2026-01-02"}),
-            ),
-            ("folder_list", json!({"path": folder})),
-            ("task_list", json!({"workspaceId": talk.workspace})),
-            (
-                "task_get",
-                json!({"workspaceId": talk.workspace, "taskId": "t"}),
-            ),
-            (
-                "task_create",
-                json!({"workspaceId": talk.workspace, "title": "T", "content": "c"}),
-            ),
-            (
-                "task_status",
-                json!({"workspaceId": talk.workspace, "taskId": "t", "status": "failed", "error": "e"}),
-            ),
-            (
-                "file_list",
-                with(json!({"path": "a", "limit": 1, "cursor": "c"})),
-            ),
-            (
-                "file_read",
-                with(json!({"path": "a.txt", "offset": 0, "limit": 9, "encoding": "text"})),
-            ),
-            ("changes_request", with(json!({"limit": 1, "offset": 0}))),
-            (
-                "diff_request",
-                with(json!({"path": "a", "offset": 0, "digest": "d"})),
-            ),
-            ("worker_status", json!({"workspaceId": talk.workspace})),
-            ("worker_start", json!({"workspaceId": talk.workspace})),
-            (
-                "worker_stop",
-                json!({"workspaceId": talk.workspace, "afterTask": true}),
-            ),
-            ("rules_request", json!({"workspaceId": talk.workspace})),
-            (
-                "rule_change",
-                json!({"rule": "Bash(ls)", "effect": "allow", "workspaceId": talk.workspace}),
-            ),
-        ];
         let schema = serde_json::from_str(SCHEMA).unwrap();
-        let mut sound = BTreeMap::from(sound);
-        sound.extend(of_the_machine(talk));
+        let sound = sound::all(talk, call, folder);
         Self { schema, sound }
     }
 
@@ -149,23 +39,83 @@ impl Requests {
         }
     }
 
-    /// Every request with one field of it wrong.
+    /// Every request with one field of it wrong, at any depth.
     pub(super) fn cases(&self) -> Vec<(&str, Value)> {
         let mut cases = Vec::new();
         for (kind, schema) in self.payloads() {
             let written = self.sound.get(kind);
             let sound = written.cloned().unwrap_or_else(|| self.made_up(schema));
-            for (name, field) in schema["properties"].as_object().unwrap() {
-                let long = written.and_then(|_| self.too_long(field));
-                let required = schema["required"].as_array();
-                let is_required = required.is_some_and(|all| all.contains(&json!(name)));
-                let missing = is_required.then_some([None, Some(Value::Null)]);
-                let wrong = self.wrong(field).into_iter().chain(long).map(Some);
-                let changes = missing.into_iter().flatten().chain(wrong);
-                cases.extend(changes.map(|change| (kind, changed(&sound, name, change))));
-            }
+            let wrong = self.spoiled(schema, &sound, written.is_some());
+            cases.extend(wrong.into_iter().map(|payload| (kind, payload)));
         }
         cases
+    }
+
+    /// An object with one field of it wrong, or of an object in it.
+    fn spoiled(&self, schema: &Value, sound: &Value, is_written: bool) -> Vec<Value> {
+        let mut all = Vec::new();
+        for (name, field) in schema["properties"].as_object().unwrap() {
+            let long = is_written.then(|| self.too_long(field)).flatten();
+            let required = schema["required"].as_array();
+            let is_required = required.is_some_and(|all| all.contains(&json!(name)));
+            if self.takes_anything(field) {
+                all.extend(is_required.then(|| changed(sound, name, None)));
+                continue;
+            }
+            let missing = is_required.then_some([None, Some(Value::Null)]);
+            let wrong = self.wrong(field).into_iter().chain(long).map(Some);
+            let changes = missing.into_iter().flatten().chain(wrong);
+            all.extend(changes.map(|change| changed(sound, name, change)));
+            let Some((inner, is_list)) = self.inner(field) else {
+                continue;
+            };
+            let has = if is_list {
+                &sound[name][0]
+            } else {
+                &sound[name]
+            };
+            let within = if has.is_object() {
+                self.spoiled(inner, has, is_written)
+            } else {
+                self.spoiled(inner, &self.made_up(inner), false)
+            };
+            let within = within.into_iter().map(|value| {
+                let value = if is_list { json!([value]) } else { value };
+                changed(sound, name, Some(value))
+            });
+            all.extend(within);
+        }
+        all
+    }
+
+    /// Whether any value is right, as for what a tool is called with.
+    fn takes_anything(&self, field: &Value) -> bool {
+        let field = self.resolved(field);
+        let says = ["type", "anyOf", "oneOf", "enum", "const"];
+        !says.iter().any(|key| field.get(key).is_some())
+    }
+
+    /// The object that a field takes, by itself or in a list.
+    fn inner<'a>(&'a self, field: &'a Value) -> Option<(&'a Value, bool)> {
+        let field = self.resolved(field);
+        if field["properties"].is_object() {
+            return Some((field, false));
+        }
+        if field["items"].is_object() {
+            return self.inner(&field["items"]).map(|(inner, _)| (inner, true));
+        }
+        let mut forms = field["anyOf"].as_array()?.iter();
+        forms.find_map(|form| self.inner(form))
+    }
+
+    /// Every sound request that has a field, with its first field twice, as the text of its payload.
+    pub(super) fn doubled(&self) -> Vec<(&str, String)> {
+        let sound = self.sound.iter().filter_map(|(kind, payload)| {
+            let (name, value) = payload.as_object()?.iter().next()?;
+            let text = payload.to_string();
+            Some((*kind, format!("{{{}:{value},{}", json!(name), &text[1..])))
+        });
+        sound.collect()
     }
 
     /// Values that a field cannot have: of other types, and too long.
@@ -180,7 +130,10 @@ impl Requests {
             ("object", json!({})),
             ("string", json!("text")),
         ];
-        let others = all.into_iter().filter(|(kind, _)| !types.contains(kind));
+        // A whole number is a number as well.
+        let is_taken =
+            |kind: &str| types.contains(kind) || (kind == "integer" && types.contains("number"));
+        let others = all.into_iter().filter(|(kind, _)| !is_taken(kind));
         let others = others.map(|(_, value)| value);
         numbers.into_iter().flatten().chain(others).collect()
     }
@@ -197,6 +150,8 @@ impl Requests {
                 64 * 1024 + 1
             }
             () if of.contains("/TaskText") => 256 * 1024 + 1,
+            () if of.contains("Its bytes, base64") => 88 * 1024,
+            () if of.contains("at most 65536 bytes") => 64 * 1024 + 1,
             () => 9 * 1024,
         };
         let takes_text = self.types(field).contains("string");
@@ -231,25 +186,6 @@ impl Requests {
         });
         values.collect()
     }
-}
-
-/// What is about the machine, and not about conversations.
-fn of_the_machine(talk: &Talk) -> Vec<(&'static str, Value)> {
-    vec![
-        ("deploy_prepare", json!({"relayDeploy": true})),
-        (
-            "deploy_confirm",
-            json!({"preApproved": true, "cancel": false}),
-        ),
-        ("deploy_go", json!({})),
-        ("deploy_status_request", json!({})),
-        ("version_check_request", json!({})),
-        ("app_update_request", json!({})),
-        (
-            "bug_report",
-            json!({"message": "m", "timestamp": "t", "conversationId": talk.id, "appVersion": "v"}),
-        ),
-    ]
 }
 
 /// The same with another value of one field, or without it.

@@ -1,7 +1,7 @@
 //! Permissions and questions: every answer there is, and what the agent makes of it.
 
 use estelle_sim::script::Script;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::super::house::House;
 use super::super::shape::check;
@@ -76,7 +76,14 @@ pub(super) async fn questions(cast: &mut Cast, talk: &Talk) {
         let question = cast.viewer.event(&talk.id, "askQuestion").await;
         let question = &question["payload"]["event"];
         assert_eq!(question["questions"], asked);
-        let payload = talk.with(&json!({"toolUseId": question["toolUseId"], "answer": answer}));
+        let call = &question["toolUseId"];
+        let to = |shown: &Value| {
+            talk.with(&json!({"toolUseId": call, "answer": answer, "inputHash": shown}))
+        };
+        let other = to(&json!("another"));
+        let other = cast.phone.ask(SELENE, "claude_answer", &other).await;
+        assert_eq!(other["payload"]["errorCode"], "conflict", "{other}");
+        let payload = to(&question["inputHash"]);
         let answered = cast.phone.done(SELENE, "claude_answer", &payload).await;
         check(&answered, &answered_shape());
         cast.owner.event(&talk.id, "result").await;

@@ -23,9 +23,13 @@ pub(super) fn check_event(frame: &Value) {
     let option = json!({"label": "id", "description": "string"});
     let question =
         json!({"question": "id", "header": "string", "options": [option], "multiSelect": "bool"});
+    let author = json!({"deviceKey": "id", "name": "id"});
+    let why = json!({
+        "code": "id", "source": "id", "rule?": "id", "scope?": "id", "subject?": "id", "doubt?": "id",
+    });
     let mut shape = match kind {
         "userMessage" => {
-            json!({"content": "id", "timestamp": "ms", "clientMessageId?": "id", "deviceId?": "count"})
+            json!({"content": "id", "timestamp": "ms", "clientMessageId?": "id", "deviceId?": "count", "author?": author})
         }
         "init" => json!({
             "session_id": "id", "model": "id", "tools": ["id"], "generation?": "count", "slashCommands?": ["id"],
@@ -47,16 +51,17 @@ pub(super) fn check_event(frame: &Value) {
         }),
         "permission_request" => json!({
             "toolName": "id", "toolInput": "any", "toolUseId": "id", "kind?": "id", "inputHash?": "id",
-            "reason?": "id", "parentToolUseId?": "id",
+            "reason?": "id", "parentToolUseId?": "id", "why?": why,
         }),
         "askQuestion" => {
-            json!({"toolUseId": "id", "questions": [question], "parentToolUseId?": "id"})
+            json!({"toolUseId": "id", "questions": [question], "inputHash?": "id", "parentToolUseId?": "id"})
         }
         "state" => json!({"state": states}),
         "result" => json!({
             "subtype": "id", "duration_ms": "count", "total_cost_usd": "number", "num_turns": "count",
             "usage": usage, "stop_reason?": "id", "generation?": "count",
             "cause?": "id", "apiStatus?": "count",
+            "models?": [{"model": "id", "costUsd": "number", "usage": usage}],
         }),
         "error" => json!({
             "error": "id", "errorCode?": "id", "exitCode?": "number", "cause?": "id", "apiStatus?": "count",

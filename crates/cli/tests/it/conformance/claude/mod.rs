@@ -11,7 +11,7 @@ use super::house::House;
 use super::probe::{Probe, is_event, kind};
 use super::shape::check;
 use super::table::Book;
-use super::{Cast, SELENE};
+use super::{Cast, SELENE, places};
 use decisions::{permissions, questions};
 use events::check_event;
 use steering::{controls, modes, trouble};
@@ -133,6 +133,7 @@ async fn a_turn(cast: &mut Cast, talk: &Talk) {
         let expected = json!({
             "type": "userMessage", "content": script, "timestamp": said[0]["timestamp"],
             "clientMessageId": "m-1", "deviceId": cast.owner.id(),
+            "author": {"deviceKey": said[0]["author"]["deviceKey"], "name": "Owner"},
         });
         assert_eq!(said, [expected]);
     }
@@ -193,7 +194,7 @@ async fn tools(house: &House, cast: &mut Cast, talk: &Talk) {
     let waits = cast.viewer.status(&talk.id, "permission").await;
     let shape = json!({
         "deviceId": "count", "conversationId": "id", "status": "permission", "workspaceId?": "id",
-        "unread?": "bool", "seq?": "count",
+        "unread?": "bool", "seq?": "count", "process?": places::process(), "activity?": places::activity(),
     });
     check(&waits["payload"], &shape);
     assert_eq!(waits["broadcast"], "clients");
@@ -268,10 +269,12 @@ fn states(cast: &Cast, mark: usize) {
     // That there is something new is told in between, to those who look elsewhere.
     let told = cast.viewer.since(mark);
     let told = told.filter(|frame| frame["payload"]["unread"].is_null());
-    let told: Vec<_> = told
+    let mut told: Vec<_> = told
         .map(kind)
         .filter(|kind| kind.starts_with("stat"))
         .collect();
+    // A state is told again whenever the agent is at something else.
+    told.dedup();
     let expected = ["working", "permission", "working", "idle"];
     let expected = expected.iter();
     let expected = expected.flat_map(|state| [format!("state {state}"), format!("status {state}")]);
