@@ -249,6 +249,18 @@ describe("talking", () => {
     await page.context().close();
   });
 
+  it("has the palette take the very next key, so that nothing typed at once acts on the page", async () => {
+    const { page } = await stage.visit({ scene: "chat" });
+    await page.getByText("Shall I also note it").waitFor();
+    const focused = await page.evaluate(async () => {
+      dispatchEvent(new KeyboardEvent("keydown", { code: "KeyK", key: "k", ctrlKey: true }));
+      await Promise.resolve();
+      return document.activeElement?.getAttribute("role");
+    });
+    expect(focused).toBe("combobox");
+    await page.context().close();
+  });
+
   it("goes to any conversation by the keyboard alone", async () => {
     const { page } = await stage.visit({ scene: "chat" });
     await page.getByText("Shall I also note it").waitFor();

@@ -1,6 +1,6 @@
 /** A window over the page, with the browser's own focus handling and Escape. */
 import { X } from "lucide-react";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { useText } from "@/store/text";
 import { IconButton } from "./button";
 
@@ -18,7 +18,8 @@ export interface DialogProps {
 export function Dialog({ title, onClose, children, isBare = false, isSheet = false, width = "max-w-lg" }: DialogProps) {
   const text = useText();
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the picture, so that no key falls between a window that goes and the one that comes in its place.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
     // Opening gives the focus to the first button, which closes; a field that is to be filled comes first.
