@@ -58,7 +58,7 @@ pub struct GatewayConfig {
 pub struct Patience {
     /// How often a client is asked whether it is there.
     pub ping: Duration,
-    /// How long it may say nothing at all.
+    /// How long it may leave that unanswered, without another word either.
     pub silence: Duration,
     /// How long it may take nothing of what is sent.
     pub write: Duration,

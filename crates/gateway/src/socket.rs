@@ -267,6 +267,12 @@ async fn run(mut caller: Caller, mut socket: Socket, stranger: Option<&Seat>, wi
         ending = conversation => ending,
         () = parting => Ending::GoingAway,
     };
+    // The desk ends with the gateway, and may be seen to end first: to the client it is the gateway that goes.
+    let ending = if stop.is_cancelled() {
+        Ending::GoingAway
+    } else {
+        ending
+    };
     tracing::debug!(?ending, "a WebSocket ends");
     // Whoever does not take it is gone all the same.
     let closing = socket.close(Some(ending.frame()));
@@ -296,7 +302,7 @@ async fn send(socket: &mut Socket, message: Message, patience: Patience) -> Resu
             log(&error);
             Err(Ending::Gone)
         }
-        Err(_) => Err(Ending::Gone),
+        Err(_) => Err(Ending::Again),
     }
 }
 

@@ -7,7 +7,7 @@ use estelle_proto::events::ClaudeEvent;
 use estelle_proto::ipc::{HostEvent, Touch};
 use estelle_proto::{ConversationId, Epoch, ErrorCode, Seq};
 use estelle_pylon::desk::{Beginning, Item};
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use hyper::StatusCode;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -77,7 +77,8 @@ impl Pump<'_> {
         let patience = self.caller.shell.config.patience;
         let mut ping = tokio::time::interval_at(Instant::now() + patience.ping, patience.ping);
         ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut heard = Instant::now();
+        // Since when it is asked whether the client is there, without a word of it.
+        let mut asked = None;
         let stop = self.caller.shell.stop.clone();
         loop {
             tokio::select! {
@@ -96,14 +97,20 @@ impl Pump<'_> {
                 }
                 Some(down) = told.recv() => self.tell(&down, None).await?,
                 message = self.socket.next() => {
-                    heard = Instant::now();
+                    asked = None;
                     self.heard(message.transpose(), &undone).await?;
                 }
                 _ = ping.tick() => {
-                    if heard.elapsed() > patience.silence {
-                        return Ok(Ending::Gone);
+                    if asked.is_some_and(|asked: Instant| asked.elapsed() > patience.silence) {
+                        // What was not read yet, because there was so much to tell, is a word too.
+                        let Some(message) = self.socket.next().now_or_never() else {
+                            return Ok(Ending::Gone);
+                        };
+                        asked = None;
+                        self.heard(message.transpose(), &undone).await?;
                     }
                     self.send(Message::Ping(bytes::Bytes::new())).await?;
+                    asked.get_or_insert_with(Instant::now);
                     // A process that ends in good order says nothing about it.
                     if self.standing.is_quiet() {
                         self.tell_status().await?;

@@ -1,7 +1,8 @@
 //! The gateway under those who mean it harm: each ends, or is borne, and nobody else notices.
 
 use estelle_sim::script::{Answer, Script};
-use futures_util::SinkExt as _;
+use futures_util::{SinkExt as _, StreamExt as _};
+use rustix::process::Signal;
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -9,7 +10,7 @@ use tokio_tungstenite::tungstenite::Message;
 
 use super::client::{Api, PATIENCE, Watcher};
 use crate::host::stage::Agent;
-use crate::up::stage::Machine;
+use crate::up::stage::{Machine, signal};
 
 /// Somebody who looks and means no harm.
 async fn honest(api: &Api, session: &str) -> Watcher {
@@ -224,8 +225,7 @@ async fn w12_who_gives_no_sign_of_life_is_closed() {
 /// W16: who does not read is cut off, and whoever reads is told everything.
 #[tokio::test(flavor = "multi_thread")]
 async fn w16_who_does_not_read_is_cut_off_and_nobody_waits_for_it() {
-    let patience = [("ESTELLE_GATEWAY_PATIENCE_MS", "6000")];
-    let machine = Machine::start_with(&Agent::Simulator, &patience).await;
+    let machine = Machine::start_with(&Agent::Simulator, &SHORT).await;
     let api = Api::of(&machine);
     let session = api.session(&machine).await;
     let mut good = honest(&api, &session).await;
@@ -250,11 +250,55 @@ async fn w16_who_does_not_read_is_cut_off_and_nobody_waits_for_it() {
         good.seen.clear();
     }
     // What the system had taken for it is all there is: then the connection ends, long before the last word.
-    let mut taken = Vec::new();
-    let rest = stalled.socket.get_mut().read_to_end(&mut taken);
-    let ended = tokio::time::timeout(PATIENCE, rest).await;
+    let reading = async { while stalled.next().await.is_ok() {} };
+    let ended = tokio::time::timeout(PATIENCE, reading).await;
     assert!(ended.is_ok(), "it is kept for ever");
-    let taken = String::from_utf8_lossy(&taken);
-    assert!(!taken.contains("the end of turn 35"), "it was waited for");
+    let whole = stalled.seen.iter().filter(|m| m["final"] == true);
+    let taken = u32::try_from(whole.count()).unwrap();
+    assert!(taken < 36, "it was waited for");
     is_served(&mut good).await;
+    // It comes again from where it was, and has everything once.
+    let place = stalled.seen.iter().rfind(|m| m["seq"].is_u64());
+    let query = place.map_or_else(String::new, |place| {
+        format!("?after_seq={}&epoch={}", place["seq"], place["epoch"])
+    });
+    let mut back = api.watch(&session, &query).await;
+    back.kind("caught_up").await;
+    assert_eq!(turns(&back), (taken..36).collect::<Vec<_>>(), "{query}");
+}
+
+/// The turns whose answer somebody was told in one piece, in order.
+fn turns(watcher: &Watcher) -> Vec<u32> {
+    let whole = watcher.seen.iter().filter(|m| m["final"] == true);
+    let texts = whole.filter_map(|m| m["content"].as_str());
+    let ends = texts.filter_map(|text| text.rsplit_once("the end of turn "));
+    ends.map(|(_, turn)| turn.parse().unwrap()).collect()
+}
+
+/// W16: while the gateway waits for a host that says nothing, the silence is its own, and nobody is closed for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn w16_who_answers_each_ping_stays_while_the_gateway_is_held_up() {
+    let patience = [("ESTELLE_GATEWAY_PATIENCE_MS", "300")];
+    let machine = Machine::start_with(&Agent::Simulator, &patience).await;
+    let api = Api::of(&machine);
+    let session = api.session(&machine).await;
+    let mut all = Vec::new();
+    for _ in 0..8 {
+        all.push(honest(&api, &session).await);
+    }
+    let host = machine.host_pid();
+    signal(host, Signal::STOP);
+    // After each ping the host is asked how the process is, for longer than anybody may be silent.
+    let pinged = all.iter_mut().map(async |watcher| {
+        for _ in 0..4 {
+            let asked = tokio::time::timeout(PATIENCE, watcher.socket.next()).await;
+            let asked = asked.unwrap().expect("it is closed").unwrap();
+            assert!(matches!(asked, Message::Ping(_)), "{asked:?}");
+        }
+    });
+    futures_util::future::join_all(pinged).await;
+    signal(host, Signal::CONT);
+    for watcher in &mut all {
+        is_served(watcher).await;
+    }
 }
